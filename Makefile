@@ -74,7 +74,7 @@ release: $(SETUP) ## Make a release in dist/release: VERSION=1.2.3, SIGNING_KEY=
 	@node scripts/release.ts
 
 .PHONY: advisories
-advisories: $(SETUP) ## Ask the registry for known vulnerabilities of the production dependencies, and whether it has signed what is installed
+advisories: $(SETUP) ## Ask the registry for known vulnerabilities of the dependencies, and whether it has signed what is installed
 	@node scripts/advisories.ts
 	@node scripts/signatures.ts
 
@@ -129,5 +129,5 @@ clean: ## Remove what was built
 	@rm -rf dist coverage .outrigger
 
 .PHONY: image-credentials
-image-credentials: $(SETUP) ## Make the kubelet's image credential provider in dist/image-credentials: script, executable, image of its installer
+image-credentials: $(SETUP) ## Make the kubelet's image credential provider in dist/image-credentials: script, executable, image of its installer, bill of materials
 	@node scripts/image-credentials.ts

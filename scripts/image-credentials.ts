@@ -1,14 +1,23 @@
-/** `make image-credentials`: the image credential provider as a script, as an executable, and the image of its installer, in `dist/image-credentials`. */
-import { readFileSync } from 'node:fs';
+/**
+ * `make image-credentials`: the image credential provider as a script, as an executable, the image of its installer, and the bill of materials,
+ * in `dist/image-credentials`.
+ *
+ *     node scripts/image-credentials.ts [--no-times]
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { buildExecutable, buildScript } from './image-credentials/build-executable.ts';
 import { makeInstallerImage } from './image-credentials/make-image.ts';
 import { startTime } from './image-credentials/start-time.ts';
 
 const repository = fileURLToPath(new URL('../', import.meta.url));
+const { values } = parseArgs({ options: { 'no-times': { type: 'boolean' } } });
 const folder = path.join(repository, 'dist/image-credentials');
 const { version } = JSON.parse(readFileSync(path.join(repository, 'package.json'), 'utf8')) as { version: string };
+
+const here = (file: string): string => path.relative(process.cwd(), file);
 
 const script = await buildScript(folder);
 const executable = await buildExecutable(folder);
@@ -17,11 +26,14 @@ const parts = [
   { ...executable, command: [executable.file] },
 ] as const;
 for (const { bytes, command, file } of parts) {
-  const start = `starts in ${startTime(command).toFixed(0)} ms (median)`;
-  console.log(`${path.relative(process.cwd(), file)}: ${(bytes / 1e6).toFixed(2)} MB, ${start}`);
+  const start = values['no-times'] ? '' : `, starts in ${startTime(command).toFixed(0)} ms (median)`;
+  console.log(`${here(file)}: ${(bytes / 1e6).toFixed(2)} MB${start}`);
 }
-const { digest, layerBytes } = makeInstallerImage(folder, executable.file, version);
-const image = path.relative(process.cwd(), path.join(folder, 'image.tar'));
+const { bill, digest, layerBytes } = makeInstallerImage(folder, executable, version);
+const image = here(path.join(folder, 'image.tar'));
 console.log(
   `${image}: outrigger/image-credentials:v${version}, ${(layerBytes / 1e6).toFixed(1)} MB to download, ${digest}`,
 );
+const billFile = path.join(folder, 'sbom.cdx.json');
+writeFileSync(billFile, bill);
+console.log(`${here(billFile)}: what is in it`);

@@ -37,7 +37,8 @@ function release(): void {
   const made = makeRelease({ repository, version: VERSION, commit, output, key });
   const here = (file: string): string => path.relative(process.cwd(), file);
   for (const file of made.files) console.log(here(path.join(made.artifacts, file)));
-  console.log(`image ${made.imageDigest}, chart ${made.chartDigest}, of commit ${commit}`);
+  for (const { digest, name } of made.images) console.log(`image ${name} ${digest}`);
+  console.log(`chart ${made.chartDigest}, all of commit ${commit}`);
   if (!existsSync(path.join(made.artifacts, 'vex.openvex.json')))
     console.log('no VEX document: docs/advisories.json accepts no advisory');
   if (!key) console.log('not signed: give SIGNING_KEY=file');

@@ -12,19 +12,19 @@ import { motoServer, startServer } from '../../packages/image-credentials/judge/
 import { registryProgram } from '../../packages/image-credentials/judge/registry.ts';
 import { startFakeServices } from '../../packages/image-credentials/src/fake-services.suite.ts';
 import { install } from '../../packages/image-credentials/src/install.ts';
-import { buildExecutable } from '../../scripts/image-credentials/build-executable.ts';
+import { buildExecutable, type BuiltExecutable } from '../../scripts/image-credentials/build-executable.ts';
 import { makeInstallerImage } from '../../scripts/image-credentials/make-image.ts';
 import { inRoot } from '../../scripts/image/run-in-root.ts';
 import { unpackImage } from '../../scripts/image/unpack-image.suite.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'outrigger-image-credentials-'));
 const binDir = path.join(folder, 'bin');
-let executable = '';
+let executable: BuiltExecutable;
 after(() => rmSync(folder, { recursive: true }));
 before(async () => {
-  const { bytes, file } = await buildExecutable(folder);
+  executable = await buildExecutable(folder);
+  const { bytes, file } = executable;
   assert.ok(bytes <= 130e6, `${bytes} bytes`);
-  executable = file;
   await install({ self: file, binDir, configDir: path.join(folder, 'etc'), from: undefined });
 });
 

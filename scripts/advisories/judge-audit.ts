@@ -6,7 +6,12 @@ export interface Advisory {
   readonly package: string;
   readonly severity: string;
   readonly title: string;
+  /** Whether it is of a production dependency, and not of a tool that builds or tests. */
+  readonly shipped: boolean;
 }
+
+/** Those of a tool that are told, and no more. */
+const LESSER_SEVERITIES: readonly string[] = ['info', 'low', 'moderate'];
 
 /** In place of an advisory: that nobody says whether there are any. */
 const UNKNOWN = 'unknown';
@@ -39,10 +44,10 @@ export type Answer =
   | { readonly kind: 'unknown'; readonly reason: string };
 
 export interface Judgement {
-  /** Critical and not accepted. */
+  /** Not accepted: any of what is shipped, those of tools that are high or critical. */
   readonly refused: readonly Advisory[];
   readonly accepted: readonly Advisory[];
-  /** Less than critical. */
+  /** Lesser ones of tools. */
   readonly others: readonly Advisory[];
   /** Accepted, and reported no more. */
   readonly idle: readonly Acceptance[];
@@ -50,8 +55,16 @@ export interface Judgement {
 
 const IDENTIFIER = /GHSA(?:-[0-9a-z]{4}){3}$/u;
 
-/** `stdout` of npm 7 or later. Whatever is not a report of it is `unknown`. */
-export function readAudit(stdout: string): Answer {
+/** Of `package-lock.json`, the places where something is installed for development alone. */
+export function toolsIn(lockFile: string): ReadonlySet<string> {
+  const { packages } = JSON.parse(lockFile) as {
+    readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
+  };
+  return new Set(Object.keys(packages).filter((place) => packages[place]?.dev === true));
+}
+
+/** `stdout` of npm 7 or later; `tools`: places of packages, as of `toolsIn`. Whatever is not a report of it is `unknown`. */
+export function readAudit(stdout: string, tools: ReadonlySet<string>): Answer {
   const unknown = (reason: string): Answer => ({ kind: 'unknown', reason });
   let report: unknown;
   try {
@@ -68,10 +81,13 @@ export function readAudit(stdout: string): Answer {
   for (const entry of Object.values(vulnerabilities)) {
     const causes: unknown = isObject(entry) ? entry['via'] : undefined;
     if (!Array.isArray(causes)) return unknown('npm audit printed a vulnerability without a cause');
+    const places: unknown = isObject(entry) ? entry['nodes'] : undefined;
+    // What is not said to be a tool is taken for shipped.
+    const isTool = Array.isArray(places) && places.length > 0 && places.every((place) => tools.has(place as string));
     for (const cause of causes as readonly unknown[]) {
       // A name stands for another entry, which has the cause.
       if (typeof cause === 'string') continue;
-      const advisory = advisoryOf(cause);
+      const advisory = advisoryOf(cause, !isTool);
       if (!advisory) return unknown('npm audit printed an advisory that is not understood');
       found.set(`${advisory.package} ${advisory.id}`, advisory);
     }
@@ -86,11 +102,12 @@ export function judgeAdvisories(
   today: string,
 ): Judgement {
   const isAccepted = ({ id }: Advisory): boolean => acceptances.some((one) => one.id === id && today <= one.until);
-  const critical = advisories.filter(({ severity }) => severity === 'critical');
+  const isLesser = ({ severity, shipped }: Advisory): boolean => !shipped && LESSER_SEVERITIES.includes(severity);
+  const open = advisories.filter((one) => !isAccepted(one));
   return {
-    refused: critical.filter((one) => !isAccepted(one)),
-    accepted: critical.filter(isAccepted),
-    others: advisories.filter(({ severity }) => severity !== 'critical'),
+    refused: open.filter((one) => !isLesser(one)),
+    accepted: advisories.filter(isAccepted),
+    others: open.filter(isLesser),
     idle: acceptances.filter(({ id }) => id !== UNKNOWN && !advisories.some((one) => one.id === id)),
   };
 }
@@ -120,12 +137,12 @@ export function readAcceptances(text: string): readonly Acceptance[] {
   });
 }
 
-function advisoryOf(cause: unknown): Advisory | undefined {
+function advisoryOf(cause: unknown, shipped: boolean): Advisory | undefined {
   if (!isObject(cause)) return undefined;
   const { name, severity, source, title, url } = cause;
   if (typeof name !== 'string' || typeof severity !== 'string') return undefined;
   const id = (typeof url === 'string' && IDENTIFIER.exec(url)?.[0]) || `npm-${String(source)}`;
-  return { id, package: name, severity, title: typeof title === 'string' ? title : '' };
+  return { id, package: name, severity, title: typeof title === 'string' ? title : '', shipped };
 }
 
 function isDate(text: string): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect, type AddressInfo, type Server } from 'node:net';
@@ -9,10 +9,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '@outrigger/kube';
 import { makeSelfSignedCertificate } from '../../packages/controller-manager/src/serving/self-signed-certificate.ts';
-import { buildScript, type BuiltFile } from './build-executable.ts';
+import { shippedNode } from '../image/shipped-node.ts';
+import { buildExecutable, buildScript, compileProgram, type BuiltFile } from './build-executable.ts';
 
+const repository = fileURLToPath(new URL('../../', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'outrigger-script-'));
 after(() => rmSync(folder, { recursive: true }));
 let built: BuiltFile;
@@ -115,4 +118,34 @@ test('install --wait stays until it is asked to end, as in a pod, whose stdin is
     child.kill('SIGTERM');
   }
   assert.deepEqual(await ended, [0, null]);
+});
+
+test('no executable is made of a Node that is not the pinned one', async () => {
+  const root = path.join(folder, 'tampered');
+  const { name, version } = shippedNode(repository);
+  const node = path.join(root, 'node_modules', name);
+  mkdirSync(path.join(node, 'bin'), { recursive: true });
+  writeFileSync(path.join(node, 'package.json'), JSON.stringify({ version }));
+  writeFileSync(path.join(node, 'bin/node'), 'another');
+  const output = path.join(folder, 'executable');
+  await assert.rejects(
+    buildExecutable(output, root),
+    /has the SHA-256 [0-9a-f]{64}, and not .*: it is not the Node of/u,
+  );
+  assert.equal(existsSync(output), false);
+});
+
+test('what is put into Node is the same each time, without a folder of this machine', async () => {
+  const node = shippedNode(repository);
+  const blobs: Buffer[] = [];
+  for (const name of ['one', 'two']) {
+    const working = path.join(folder, name);
+    mkdirSync(working);
+    const { blob, inputs } = await compileProgram(working, node);
+    blobs.push(blob);
+    assert.ok(inputs.includes('packages/image-credentials/src/bin.ts'));
+  }
+  const [one, two] = blobs as [Buffer, Buffer];
+  assert.ok(one.equals(two));
+  assert.equal(one.includes(folder), false);
 });

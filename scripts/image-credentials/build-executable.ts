@@ -6,12 +6,20 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions } from 'esbuild';
 import { inject } from 'postject';
+import { shippedNode, type ShippedNode } from '../image/shipped-node.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface BuiltFile {
   readonly file: string;
   readonly bytes: number;
+}
+
+export interface BuiltExecutable extends BuiltFile {
+  /** Source files that something was taken from, relative to the repository, with `/`. */
+  readonly inputs: readonly string[];
+  /** What it is a copy of. */
+  readonly node: ShippedNode;
 }
 
 const BUNDLE: BuildOptions = {
@@ -43,33 +51,52 @@ export async function buildScript(folder: string): Promise<BuiltFile> {
 /** The mark in every Node by which it is found that there is a program in it. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** `outrigger-image-credentials` in the folder: the Node that runs this, with the program and its compiled code in it. Linux only. */
-export async function buildExecutable(folder: string): Promise<BuiltFile> {
+/**
+ * `outrigger-image-credentials` in the folder: the pinned Node, with the program and its compiled code in it. Linux only. `root`: where that
+ * Node is installed; default: this repository. Throws for one that is not what it should be.
+ */
+export async function buildExecutable(folder: string, root: string = repository): Promise<BuiltExecutable> {
   if (process.platform !== 'linux') throw new Error(`the executable is for Linux, and this is ${process.platform}`);
+  const node = shippedNode(root);
   await mkdir(folder, { recursive: true });
   const file = path.join(folder, 'outrigger-image-credentials');
   const working = await mkdtemp(path.join(tmpdir(), 'outrigger-sea-'));
   try {
-    const [main, output, config] = ['main.cjs', 'blob', 'sea.json'].map((name) => path.join(working, name)) as [
-      string,
-      string,
-      string,
-    ];
-    // The main program of an executable is CommonJS.
-    await build({ ...BUNDLE, format: 'cjs', outfile: main });
-    const settings = { main, output, disableExperimentalSEAWarning: true, useCodeCache: true };
-    await writeFile(config, JSON.stringify(settings));
-    execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const { blob, inputs } = await compileProgram(working, node);
     const beside = path.join(working, 'executable');
-    await copyFile(process.execPath, beside);
+    await copyFile(node.path, beside);
     await chmod(beside, 0o755);
-    await injectQuietly(beside, await readFile(output));
+    await injectQuietly(beside, blob);
     await copyFile(beside, `${file}.new`);
     await rename(`${file}.new`, file);
+    return { file, bytes: (await stat(file)).size, inputs, node };
   } finally {
     await rm(working, { recursive: true });
   }
-  return { file, bytes: (await stat(file)).size };
+}
+
+/** What is put into Node: the program and its compiled code, the same for the same sources. `working`: a folder for files in between. */
+export async function compileProgram(
+  working: string,
+  node: ShippedNode,
+): Promise<{ readonly blob: Buffer; readonly inputs: readonly string[] }> {
+  // The main program of an executable is CommonJS.
+  const { metafile } = await build({
+    ...BUNDLE,
+    format: 'cjs',
+    outfile: path.join(working, 'main.cjs'),
+    metafile: true,
+  });
+  // Names without a folder: they go into the executable.
+  const settings = { main: 'main.cjs', output: 'blob', disableExperimentalSEAWarning: true, useCodeCache: true };
+  await writeFile(path.join(working, 'sea.json'), JSON.stringify(settings));
+  // By the seed V8 orders what it compiles. Whatever it is, the code is taken.
+  execFileSync(node.path, ['--random-seed=1', '--experimental-sea-config', 'sea.json'], {
+    cwd: working,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs));
+  return { blob: await readFile(path.join(working, 'blob')), inputs: inputs.toSorted() };
 }
 
 /** Postject says on the console what is the matter with every executable of Node: its section of notes has no name. */

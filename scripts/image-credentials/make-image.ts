@@ -1,24 +1,46 @@
 /** The image that the installer runs: the executable, the libraries that it is loaded with, and nothing else. */
-import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { billOfMaterials } from '../image/bill-of-materials.ts';
+import { bundledPackages } from '../image/bundled-packages.ts';
+import { readLockFile } from '../image/locked-packages.ts';
 import { writeOciImage, type OciImage } from '../image/oci-layout.ts';
 import { sharedLibraries } from '../image/shared-libraries.ts';
+import type { BuiltExecutable } from './build-executable.ts';
 
+const repository = fileURLToPath(new URL('../../', import.meta.url));
 const PROGRAM = '/usr/bin/outrigger-image-credentials';
+const DOCUMENTS = '/usr/share/doc/outrigger';
+
+export interface InstallerImage extends OciImage {
+  /** Of what is in it, and so in the executable; CycloneDX. */
+  readonly bill: string;
+}
 
 /** Writes `image.tar` into the folder, an OCI layout. */
-export function makeInstallerImage(folder: string, executable: string, version: string): OciImage {
+export function makeInstallerImage(folder: string, executable: BuiltExecutable, version: string): InstallerImage {
+  const { file, inputs, node } = executable;
+  const lock = readLockFile(repository);
+  const libraries = sharedLibraries(file);
+  const bill = billOfMaterials({
+    program: 'image-credentials',
+    version,
+    packages: bundledPackages(inputs, lock),
+    node: { ...node, integrity: lock.packages[`node_modules/${node.name}`]?.integrity ?? '' },
+    libraries,
+  });
   const root = path.join(folder, 'root');
   rmSync(root, { recursive: true, force: true });
   const put = (from: string, to: string): void => {
     mkdirSync(path.dirname(path.join(root, to)), { recursive: true });
     copyFileSync(from, path.join(root, to));
   };
-  put(executable, PROGRAM);
+  put(file, PROGRAM);
   chmodSync(path.join(root, PROGRAM), 0o755);
-  for (const { path: library } of sharedLibraries(executable)) put(library, library);
-  put(fileURLToPath(new URL('../../LICENSE', import.meta.url)), '/usr/share/doc/outrigger/LICENSE');
+  for (const { path: library } of libraries) put(library, library);
+  put(path.join(repository, 'LICENSE'), `${DOCUMENTS}/LICENSE`);
+  writeFileSync(path.join(root, DOCUMENTS, 'sbom.cdx.json'), bill);
   for (const point of ['/proc', '/dev', '/sys', '/etc', '/config', '/node/bin', '/node/config']) {
     mkdirSync(path.join(root, point), { recursive: true });
   }
@@ -30,5 +52,5 @@ export function makeInstallerImage(folder: string, executable: string, version: 
     workingDirectory: '/',
   });
   rmSync(root, { recursive: true });
-  return image;
+  return { ...image, bill };
 }

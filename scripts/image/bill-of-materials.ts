@@ -7,6 +7,8 @@ import type { SharedLibrary, SystemPackage } from './shared-libraries.ts';
 const SPECIFICATION = Spec.Spec1dot6;
 
 export interface Materials {
+  /** Of the image too. */
+  readonly program: string;
   /** Of Outrigger. */
   readonly version: string;
   readonly packages: readonly BundledPackage[];
@@ -24,12 +26,12 @@ export interface Materials {
 }
 
 /** JSON text. The same for the same materials: without a time and a serial number. */
-export function billOfMaterials({ libraries, node: binary, packages, version }: Materials): string {
-  const program = new Models.Component(Enums.ComponentType.Application, 'cloud-controller-manager', {
-    bomRef: 'cloud-controller-manager',
+export function billOfMaterials({ libraries, node: binary, packages, program: name, version }: Materials): string {
+  const program = new Models.Component(Enums.ComponentType.Application, name, {
+    bomRef: name,
     group: 'outrigger',
     version,
-    purl: `pkg:oci/cloud-controller-manager?tag=v${version}`,
+    purl: `pkg:oci/${name}?tag=v${version}`,
     licenses: licence('Apache-2.0'),
   });
   const bom = new Models.Bom({ metadata: new Models.Metadata({ component: program }) });

@@ -43,6 +43,26 @@ test('whatever an image is built from is named by its digest, with the Node that
   }
 });
 
+test('no image has a Node that opens its inspector for a signal', () => {
+  for (const file of globSync('{deploy,packages}/**/Dockerfile', {
+    cwd: path('.'),
+    exclude: (name) => name === 'node_modules',
+  })) {
+    const [, entrypoint = ''] = /^ENTRYPOINT (.*)$/mu.exec(readFileSync(path(file), 'utf8')) ?? [];
+    const [program, flag] = JSON.parse(entrypoint) as readonly string[];
+    assert.match(program ?? '', /^(?:\/usr\/bin\/)?node$/u, file);
+    assert.equal(flag, '--disable-sigusr1', file);
+  }
+});
+
+test('what is made of this repository is made and run by the pinned Node, after its hash was compared', () => {
+  for (const file of globSync('deploy/*/Dockerfile', { cwd: path('.') })) {
+    const text = readFileSync(path(file), 'utf8');
+    assert.match(text, /^RUN npm install .* && node scripts\/pinned-node\.cjs$/mu, file);
+    assert.match(text, /PATH="?\/source\/node_modules\/\.bin:\$PATH/u, file);
+  }
+});
+
 test('the size of the heap is what an operator can change, and every other flag is kept', () => {
   const launcher = readFileSync(path('distribution/launcher.sh'), 'utf8');
   const { entrypoint, env } = settings;

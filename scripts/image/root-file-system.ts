@@ -1,26 +1,16 @@
 /** The root file system of the image: Node, the libraries that it is loaded with, the program, and nothing else. */
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildProgram } from '../build-program.ts';
 import { billOfMaterials } from './bill-of-materials.ts';
-import { bundledPackages, type LockFile } from './bundled-packages.ts';
+import { bundledPackages } from './bundled-packages.ts';
 import { NODE_PATH, PROGRAM_DIRECTORY, PROVIDERS_DIRECTORY, USER } from './image-settings.ts';
+import { readLockFile } from './locked-packages.ts';
 import { sharedLibraries } from './shared-libraries.ts';
+import { shippedNode } from './shipped-node.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
-const { pinnedNode } = createRequire(import.meta.url)('../pinned-node.cjs') as {
-  readonly pinnedNode: (root: string) => PinnedNode | undefined;
-};
-
-interface PinnedNode {
-  /** Of the package. */
-  readonly name: string;
-  readonly path: string;
-  readonly sha256: string;
-  readonly version: string;
-}
 
 /** For whoever looks up the own user; how names are resolved. The empty ones are there to be mounted over. */
 const ETC: Readonly<Record<string, string>> = {
@@ -39,8 +29,8 @@ export async function makeRootFileSystem(root: string, version: string): Promise
   if (process.platform !== 'linux') {
     throw new Error(`an image holds programs for Linux, and this is ${process.platform}: use deploy/image/Dockerfile`);
   }
-  const node = pinnedNode(repository);
-  if (!node) throw new Error(`there is no pinned Node for ${process.arch}: add its package to package.json`);
+  const node = shippedNode(repository);
+  const lock = readLockFile(repository);
   rmSync(root, { recursive: true, force: true });
   const inRoot = (path: string): string => join(root, path);
   const put = (from: string, to: string): void => {
@@ -68,8 +58,8 @@ export async function makeRootFileSystem(root: string, version: string): Promise
   // Without it Node would read the program twice to see that it is an ES module.
   writeFileSync(inRoot(`${PROGRAM_DIRECTORY}/package.json`), `${JSON.stringify({ version, type: 'module' })}\n`);
 
-  const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as LockFile;
   const bill = billOfMaterials({
+    program: 'cloud-controller-manager',
     version,
     packages: bundledPackages([...new Set([...inputs, ...commands.inputs])].toSorted(), lock),
     node: { ...node, integrity: lock.packages[`node_modules/${node.name}`]?.integrity ?? '' },

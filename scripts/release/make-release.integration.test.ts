@@ -1,19 +1,51 @@
-/** A release without packages and image: those are made by what has tests of its own, and take half a minute. */
+/** Releases with small files in place of packages, programs and images: those are made by what has tests of its own, and take half a minute. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chartDigest } from '../chart-digest.ts';
+import { ARCHITECTURE, writeOciLayout } from '../image/oci-layout.ts';
 import { git, makeRelease, type Release } from './make-release.ts';
 import { readSigningKey } from './sign.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 const directory = mkdtempSync(path.join(tmpdir(), 'outrigger-release-'));
 const releases: Release[] = [];
+const PLATFORM = `linux-${ARCHITECTURE}`;
+
+/** What each script leaves in `dist`. */
+const MADE: Readonly<Record<string, readonly string[]>> = {
+  'scripts/packages.ts': ['packages/outrigger-kube-9.8.7.tgz'],
+  'scripts/kubectl-plugin.ts': ['kubectl/kubectl-outrigger-9.8.7.tar.gz'],
+  'scripts/image.ts': ['image/image.tar', 'image/sbom.cdx.json'],
+  'scripts/image-credentials.ts': [
+    'image-credentials/image.tar',
+    'image-credentials/outrigger-image-credentials',
+    'image-credentials/outrigger-image-credentials.mjs',
+    'image-credentials/sbom.cdx.json',
+  ],
+};
+
+const ran: string[] = [];
+
+/** In place of the scripts of the commit. */
+function run(source: string, ...command: readonly string[]): void {
+  ran.push(command.join(' '));
+  for (const file of MADE[command[0]!]!) {
+    const place = path.join(source, 'dist', file);
+    mkdirSync(path.dirname(place), { recursive: true });
+    if (file.endsWith('image.tar')) writeImage(place, file);
+    else writeFileSync(place, file);
+  }
+}
+
+function writeImage(file: string, content: string): void {
+  writeOciLayout(file, {}, (put) => ({ config: put('text/plain', Buffer.from(content)), layers: [] }));
+}
 
 before(() => {
   const key = path.join(directory, 'key');
@@ -21,9 +53,7 @@ before(() => {
   const commit = git(repository, ['rev-parse', 'HEAD']);
   for (const name of ['one', 'two']) {
     const output = path.join(directory, name);
-    releases.push(
-      makeRelease({ repository, version: '9.8.7', commit, output, key: readSigningKey(key), parts: 'chart' }),
-    );
+    releases.push(makeRelease({ repository, version: '9.8.7', commit, output, key: readSigningKey(key), run }));
   }
 });
 
@@ -46,12 +76,28 @@ test('it has what was made, the sums of it, what signs it, and no source', () =>
     'SHA256SUMS.sig',
     'chart/outrigger-cloud-controller-manager-9.8.7.oci.tar',
     'chart/outrigger-cloud-controller-manager-9.8.7.tgz',
+    `image-credentials/image-credentials-9.8.7-${PLATFORM}.oci.tar`,
+    `image-credentials/outrigger-image-credentials-9.8.7-${PLATFORM}`,
+    'image-credentials/outrigger-image-credentials-9.8.7.mjs',
+    `image-credentials/sbom-${PLATFORM}.cdx.json`,
+    `image/cloud-controller-manager-9.8.7-${PLATFORM}.oci.tar`,
+    `image/sbom-${PLATFORM}.cdx.json`,
+    'kubectl/kubectl-outrigger-9.8.7.tar.gz',
+    'npm/outrigger-kube-9.8.7.tgz',
     'provenance.intoto.jsonl',
     'provenance.json',
     'release.pub',
   ]);
   execFileSync('sha256sum', ['--check', '--quiet', '--strict', 'SHA256SUMS'], { cwd: one().artifacts });
   assert.equal(existsSync(path.join(directory, 'one/source')), false);
+  const executable = `image-credentials/outrigger-image-credentials-9.8.7-${PLATFORM}`;
+  assert.equal(readFileSync(inFirst(executable), 'utf8'), 'image-credentials/outrigger-image-credentials');
+  assert.deepEqual(ran.slice(0, 4), [
+    'scripts/packages.ts',
+    'scripts/kubectl-plugin.ts',
+    'scripts/image.ts',
+    'scripts/image-credentials.ts --no-times',
+  ]);
   assert.match(readFileSync(inFirst('NOTES.md'), 'utf8'), /^# Outrigger 9\.8\.7\n\n### /u);
 });
 
@@ -69,9 +115,15 @@ test('the provenance names each file by its digest, and the commit', () => {
     one().files.filter((file) => !/^(?:SHA256SUMS|provenance|release\.pub)/u.test(file)),
   );
   for (const { digest, name } of files) assert.ok(sums.includes(`${digest.sha256}  ${name}\n`), name);
+  const [manager, installer] = one().images;
+  assert.notEqual(manager?.digest, installer?.digest);
   assert.deepEqual(
-    manifests.map(({ digest }) => `sha256:${digest.sha256}`),
-    [one().chartDigest],
+    manifests.map(({ digest, name }) => [name, `sha256:${digest.sha256}`]),
+    [
+      ['oci:cloud-controller-manager:v9.8.7', manager?.digest],
+      ['oci:image-credentials:v9.8.7', installer?.digest],
+      ['oci:outrigger-cloud-controller-manager:9.8.7', one().chartDigest],
+    ],
   );
 });
 
@@ -143,7 +195,7 @@ test('what has to be committed for it is a patch that applies, and that leaves n
     version: '9.8.7',
     commit,
     output: path.join(directory, 'again'),
-    parts: 'chart',
+    run,
   });
   assert.equal(again.patch, '');
 });

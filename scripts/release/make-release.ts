@@ -4,11 +4,11 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readAcceptances } from '../advisories/judge-audit.ts';
 import { chartDigest } from '../chart-digest.ts';
-import { ARCHITECTURE } from '../image/oci-layout.ts';
+import { buildInSource, runWithPackagesOf, type ReleasedImage, type RunScript } from './build-in-source.ts';
 import { writeChart } from './chart-artifact.ts';
 import { provenanceOf, type Subject } from './provenance.ts';
 import { signBytes, signStatement, type SigningKey } from './sign.ts';
@@ -23,8 +23,8 @@ export interface ReleaseOptions {
   /** Emptied first. */
   readonly output: string;
   readonly key?: SigningKey | undefined;
-  /** Default: all. `chart` alone leaves out packages and image, which take half a minute. */
-  readonly parts?: 'all' | 'chart';
+  /** Default: with the packages that are installed in the repository. */
+  readonly run?: RunScript;
 }
 
 export interface Release {
@@ -34,14 +34,14 @@ export interface Release {
   readonly files: readonly string[];
   /** What of the repository has to change for it, to be committed and tagged first. Empty where that is done. */
   readonly patch: string;
-  readonly imageDigest: string | undefined;
+  readonly images: readonly ReleasedImage[];
   readonly chartDigest: string;
 }
 
 const CHART = 'deploy/helm/outrigger-cloud-controller-manager';
 
 export function makeRelease(options: ReleaseOptions): Release {
-  const { commit, key, output, parts = 'all', repository, version } = options;
+  const { commit, key, output, repository, version } = options;
   const artifacts = path.join(output, 'artifacts');
   const source = path.join(output, 'source');
   rmSync(output, { recursive: true, force: true });
@@ -55,12 +55,13 @@ export function makeRelease(options: ReleaseOptions): Release {
   const chart = path.join(artifacts, 'chart');
   mkdirSync(chart);
   const { digest: manifestOfChart } = writeChart(path.join(source, CHART), chart);
-  const imageDigest = parts === 'all' ? buildInSource(repository, source, artifacts, { epoch, version }) : undefined;
+  const run = options.run ?? runWithPackagesOf(repository, epoch);
+  const images = buildInSource(source, artifacts, version, run);
 
   const vex = vexOf({
     version,
     epoch,
-    products: productsOf(artifacts, version, imageDigest),
+    products: productsOf(artifacts, version, images),
     acceptances: readAcceptances(readFileSync(path.join(source, 'docs/advisories.json'), 'utf8')),
   });
   if (vex !== undefined) writeFileSync(path.join(artifacts, 'vex.openvex.json'), vex);
@@ -69,8 +70,8 @@ export function makeRelease(options: ReleaseOptions): Release {
     commit,
     subjects: [
       ...filesIn(artifacts).map((file) => subjectOf(file, path.join(artifacts, file))),
-      ...manifestSubject(`oci:cloud-controller-manager:v${version}`, imageDigest),
-      ...manifestSubject(`oci:${path.basename(CHART)}:${version}`, manifestOfChart),
+      ...images.map(({ digest, name }) => manifestSubject(`oci:${name}:v${version}`, digest)),
+      manifestSubject(`oci:${path.basename(CHART)}:${version}`, manifestOfChart),
     ],
     materials: [
       subjectOf('package-lock.json', path.join(source, 'package-lock.json')),
@@ -88,7 +89,7 @@ export function makeRelease(options: ReleaseOptions): Release {
     writeFileSync(path.join(artifacts, 'release.pub'), key.publicKey);
   }
   rmSync(source, { recursive: true });
-  return { artifacts, files: filesIn(artifacts), patch, imageDigest, chartDigest: manifestOfChart };
+  return { artifacts, files: filesIn(artifacts), patch, images, chartDigest: manifestOfChart };
 }
 
 export function git(repository: string, args: readonly string[]): string {
@@ -146,47 +147,12 @@ function difference(work: string): string {
   }
 }
 
-interface Build {
-  readonly version: string;
-  readonly epoch: number;
-}
-
-/** Packages and image, by the scripts of the commit. Returns the digest of the image's manifest. */
-function buildInSource(repository: string, source: string, artifacts: string, { epoch, version }: Build): string {
-  // Linked, not copied: links to our own packages in it are relative, and lead into `source`.
-  execFileSync('cp', ['-al', path.join(repository, 'node_modules'), path.join(source, 'node_modules')]);
-  const run = (script: string): void => {
-    execFileSync(process.execPath, [script], {
-      cwd: source,
-      env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch) },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
-  };
-  run('scripts/packages.ts');
-  mkdirSync(path.join(artifacts, 'npm'));
-  for (const file of globSync('*.tgz', { cwd: path.join(source, 'dist/packages') })) {
-    renameSync(path.join(source, 'dist/packages', file), path.join(artifacts, 'npm', file));
-  }
-  run('scripts/kubectl-plugin.ts');
-  renameSync(path.join(source, 'dist/kubectl'), path.join(artifacts, 'kubectl'));
-  run('scripts/image.ts');
-  const platform = `linux-${ARCHITECTURE}`;
-  const image = path.join(artifacts, 'image', `cloud-controller-manager-${version}-${platform}.oci.tar`);
-  mkdirSync(path.dirname(image));
-  renameSync(path.join(source, 'dist/image/image.tar'), image);
-  cpSync(path.join(source, 'dist/image/sbom.cdx.json'), path.join(artifacts, 'image', `sbom-${platform}.cdx.json`));
-  const index = JSON.parse(execFileSync('tar', ['-xOf', image, './index.json'], { encoding: 'utf8' })) as {
-    manifests: readonly { digest: string }[];
-  };
-  return index.manifests[0]?.digest ?? '';
-}
-
-function productsOf(artifacts: string, version: string, imageDigest: string | undefined): readonly string[] {
+/** As package URLs. */
+function productsOf(artifacts: string, version: string, images: readonly ReleasedImage[]): readonly string[] {
   const packages = globSync('npm/outrigger-*.tgz', { cwd: artifacts }).toSorted();
-  const image = imageDigest && `pkg:oci/cloud-controller-manager@${encodeURIComponent(imageDigest)}`;
   const ending = `-${version}.tgz`;
   return [
-    ...(image === undefined ? [] : [image]),
+    ...images.map(({ digest, name }) => `pkg:oci/${name}@${encodeURIComponent(digest)}`),
     ...packages.map((file) => {
       const name = path.basename(file).slice('outrigger-'.length, -ending.length);
       return `pkg:npm/%40outrigger/${name}@${version}`;
@@ -194,8 +160,8 @@ function productsOf(artifacts: string, version: string, imageDigest: string | un
   ];
 }
 
-function manifestSubject(name: string, digest: string | undefined): readonly Subject[] {
-  return digest === undefined ? [] : [{ name, sha256: digest.replace(/^sha256:/u, '') }];
+function manifestSubject(name: string, digest: string): Subject {
+  return { name, sha256: digest.replace(/^sha256:/u, '') };
 }
 
 function subjectOf(name: string, file: string): Subject {

@@ -11,7 +11,11 @@ function packageOf(name: string, dependencies: readonly string[] = []): PackageT
 }
 
 const PACKAGES = [packageOf('a', ['@o/c', 'yaml']), packageOf('b'), packageOf('c', ['@o/d']), packageOf('d')];
-const FILES = ['NOTES.md', 'chart/c-1.2.3.oci.tar', 'chart/c-1.2.3.tgz', 'image/i.oci.tar', 'npm/a.tgz'];
+const IMAGES = [
+  'image-credentials/image-credentials-1.2.3-linux-amd64.oci.tar',
+  'image/cloud-controller-manager-1.2.3-linux-amd64.oci.tar',
+];
+const FILES = ['NOTES.md', 'chart/c-1.2.3.oci.tar', 'chart/c-1.2.3.tgz', ...IMAGES, 'npm/a.tgz'];
 
 test('packages are published after those that they depend on; a circle is refused', () => {
   assert.deepEqual(
@@ -24,9 +28,10 @@ test('packages are published after those that they depend on; a circle is refuse
 
 test('the script has a command for each thing that a registry takes; what is no release yet is not the latest', () => {
   const script = publishScript('1.2.3', FILES, [packageOf('k')]);
-  assert.deepEqual(script.split('\n').slice(-4), [
+  assert.deepEqual(script.split('\n').slice(-5), [
     'publish @o/k@1.2.3 sha512-k== npm/k.tgz',
-    'skopeo copy --preserve-digests oci-archive:image/i.oci.tar docker://"$REGISTRY"/cloud-controller-manager:v1.2.3',
+    `skopeo copy --preserve-digests oci-archive:${IMAGES[0]} docker://"$REGISTRY"/image-credentials:v1.2.3`,
+    `skopeo copy --preserve-digests oci-archive:${IMAGES[1]} docker://"$REGISTRY"/cloud-controller-manager:v1.2.3`,
     'helm push chart/c-1.2.3.tgz oci://"$REGISTRY"/charts',
     '',
   ]);
@@ -76,6 +81,7 @@ test('after a failure it goes on where it ended; what was published with other c
       'npm publish ./npm/c.tgz',
       'npm publish ./npm/a.tgz',
       'npm publish ./npm/b.tgz',
+      'skopeo',
       'skopeo',
       'helm',
     ]);

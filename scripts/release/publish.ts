@@ -75,7 +75,8 @@ export function publishScript(
   files: readonly string[],
   packages: readonly PackageToPublish[],
 ): string {
-  const image = files.filter((file) => file.startsWith('image/') && file.endsWith('.oci.tar'));
+  const images = files.filter((file) => file.startsWith('image') && file.endsWith('.oci.tar'));
+  const nameOf = (file: string): string => file.slice(file.lastIndexOf('/') + 1, file.indexOf(`-${version}-`));
   const chart = files.filter((file) => file.startsWith('chart/') && file.endsWith('.tgz'));
   // What is no release yet must not be what `npm install` takes.
   const tag = version.includes('-') ? ' --tag next' : '';
@@ -91,9 +92,8 @@ export function publishScript(
     ...inOrderOfDependencies(packages).map(
       ({ file, integrity, name }) => `publish ${name}@${version} ${integrity} ${file}${tag}`,
     ),
-    ...image.map(
-      (file) =>
-        `skopeo copy --preserve-digests oci-archive:${file} docker://"$REGISTRY"/cloud-controller-manager:v${version}`,
+    ...images.map(
+      (file) => `skopeo copy --preserve-digests oci-archive:${file} docker://"$REGISTRY"/${nameOf(file)}:v${version}`,
     ),
     ...chart.map((file) => `helm push ${file} oci://"$REGISTRY"/charts`),
     '',
