@@ -178,10 +178,10 @@ test('each program is one file, small, with one byte a character; the commands a
   const lightText = await readFile(light.bundle, 'utf8');
   // Two bounds: libraries are what grows unseen. Of them undici is 420 kB, and the engine of patterns 190 kB (ADR 0017); of ours the
   // provider of OpenStack 240 kB. Together they are what is read and held: where one bound is raised, the other is lowered by as much.
-  assert.ok(light.libraryBytes < 1_593_300, `${light.libraryBytes} bytes of libraries`);
+  assert.ok(light.libraryBytes < 1_574_300, `${light.libraryBytes} bytes of libraries`);
   const approverBytes = light.bytesOf('packages/controllers/src/kubelet-serving-approver');
   const oursBytes = lightText.length - light.libraryBytes - approverBytes;
-  assert.ok(oursBytes < 1_040_700, `${oursBytes} bytes of ours`);
+  assert.ok(oursBytes < 1_043_300, `${oursBytes} bytes of ours`);
   // What came as a whole has a bound of its own, with what it alone takes of the kit and of libraries (fast-xml-parser for vSphere).
   assert.ok(approverBytes < 22_000, `${approverBytes} bytes for the approver of serving certificates`);
   const vsphereLibraryBytes = withoutAws.libraryBytes - light.libraryBytes;

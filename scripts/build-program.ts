@@ -105,6 +105,16 @@ const onlySignatures: Plugin = {
   },
 };
 
+/** Of pino the program writes to standard error from its own thread: transports, with their threads and files, are of no use to it. */
+const noLogTransports: Plugin = {
+  name: 'no-transports-of-pino',
+  setup: (builder) => {
+    builder.onLoad({ filter: /\/pino\/lib\/transport\.js$/ }, () => ({
+      contents: "module.exports = () => { throw new Error('this program has no log transports'); };",
+    }));
+  },
+};
+
 /**
  * A provider is bundled into one module before it goes into the program. It is imported lazily, and esbuild wraps each module of what is: a
  * hundred names of files and calls of each other, some 10 % of a provider's text. What packages give it stays imported, and is there once.
@@ -177,7 +187,7 @@ async function bundleOf(
     outfile: bundle,
     // One file, also what is imported lazily: that runs only when it is needed, though its text is read with the rest.
     bundle: true,
-    plugins: [onlyDispatchers, onlySignatures, wholeProviders, builtPage],
+    plugins: [onlyDispatchers, onlySignatures, noLogTransports, wholeProviders, builtPage],
     external: [...without],
     metafile: true,
     // ES modules can be cut to what is used; 'main' is CommonJS where a package has both.
