@@ -3,26 +3,7 @@
  * 240 KB as large as Kubernetes lets the annotations of one object be in all.
  */
 import * as fc from 'fast-check';
-
-/** `prefix`, then `unit` as often as fits, then `suffix`. `{n}` in the unit is its number, so that no two are equal. */
-export interface Recipe {
-  readonly prefix: string;
-  readonly unit: string;
-  readonly suffix: string;
-}
-
-/** The text of about this many characters. */
-export function grow({ prefix, unit, suffix }: Recipe, size: number): string {
-  const wanted = Math.max(1, size - prefix.length - suffix.length);
-  if (!unit.includes('{n}')) return prefix + unit.repeat(Math.ceil(wanted / unit.length)) + suffix;
-  const parts: string[] = [];
-  for (let length = 0, n = 0; length < wanted; n++) {
-    const part = unit.replaceAll('{n}', n.toString(36));
-    parts.push(part);
-    length += part.length;
-  }
-  return prefix + parts.join('') + suffix;
-}
+import type { Recipe } from './grow.ts';
 
 /** Words that some parser gives a meaning to. */
 const WORDS = [

@@ -13,19 +13,36 @@ import {
 import { parseYamlFile, Redactor } from '@outrigger/controller-manager';
 import { parseClusterCidrs, partNameOf, planNode } from '@outrigger/controllers';
 import { KnownSecrets, systemClock, type Node, type Service } from '@outrigger/kube';
+import { checkAnswers } from '../../packages/cloud-runtime/src/instance-answers-check.ts';
+import type { DatedAnswer } from '../../packages/cloud-runtime/src/answer-defaults.ts';
 import { Secrets } from '../../packages/cloud-runtime/src/secrets.ts';
 import { parseGoDuration } from '../../packages/controller-manager/src/flags/go-duration.ts';
 import { createLogging } from '../../packages/controller-manager/src/logs/logging.ts';
+import { readReview, reviewOf } from '../../packages/controller-manager/src/webhook/admission-review.ts';
+import { sizeOfJson } from '../../packages/controller-manager/src/webhook/json-size.ts';
 import { readServingRequest } from '../../packages/controllers/src/kubelet-serving-approver/serving-request.ts';
+import { mayUse, shareWithAnnotation } from '../../packages/controllers/src/load-balancer/tenancy.ts';
+import { refOfNode } from '../../packages/controllers/src/node-ref.ts';
 import { isLabelKey, isLabelValue } from '../../packages/controllers/src/node/label-syntax.ts';
 import { askedOf } from '../../packages/controllers/src/service/adoption.ts';
 import { failureNote } from '../../packages/controllers/src/service/service-events.ts';
+import {
+  isWrittenDown,
+  missingRecordOf,
+  missingText,
+  openedRecord,
+  partsRecordOf,
+} from '../../packages/controllers/src/service/parts-record.ts';
 import { planService } from '../../packages/controllers/src/service/plan.ts';
 import { readyConditionFor } from '../../packages/controllers/src/service/readiness.ts';
 import { sourceRangesOf } from '../../packages/controllers/src/service/source-ranges.ts';
 import { factsOfService } from '../../packages/controllers/src/service/service-words.ts';
 import { wakingText } from '../../packages/controllers/src/service/waking-text.ts';
-import { readyCondition } from '../../packages/controllers/src/service/well-known-names.ts';
+import {
+  missingSinceAnnotation,
+  partsAnnotation,
+  readyCondition,
+} from '../../packages/controllers/src/service/well-known-names.ts';
 import { volumeRefOf } from '../../packages/controllers/src/pv-label/volume-source.ts';
 import { EventCorrelator } from '../../packages/kube/src/event-correlator.ts';
 import { readLease, writeLease } from '../../packages/kube/src/lease-record.ts';
@@ -65,6 +82,7 @@ import {
   ownersIn,
   unmarked,
 } from '../../providers/openstack/src/load-balancer/ownership.ts';
+import { askedMachine } from '../../providers/vsphere/src/instances/asked-machine.ts';
 import { cloudTargets } from './cloud-targets.ts';
 import { providerKitTargets } from './provider-kit-targets.ts';
 
@@ -87,6 +105,8 @@ secrets.add('k8s1!');
 
 const known = new KnownSecrets();
 for (let n = 0; n < 50; n++) known.add(`token-number-${n}-of-an-hour`);
+// With the beginning of many a text.
+for (let n = 0; n < 32; n++) known.add(`${'eyJhbGciOi.'.repeat(9)}${n}`);
 
 const { logger } = createLogging({
   clock: systemClock,
@@ -166,9 +186,9 @@ const found = {
 } as const;
 
 /** From the store to the Event, as the node controller goes. */
-function initialise(node: Node): void {
+function initialise(node: Node, answer: DatedAnswer = { asOf: 0, result: found }): void {
   const options = { providerName: 'openstack', runsRoutes: true, nodeSyncedEvents: true };
-  const plan = planNode({ node, answer: { asOf: 0, result: found }, now: 0, options });
+  const plan = planNode({ node, answer, now: 0, options });
   if (plan.kind === 'wait') eventOf(plan.note.message);
   if (plan.kind === 'act') for (const action of plan.actions) if (action.kind === 'event') eventOf(action.note.message);
 }
@@ -181,6 +201,35 @@ function nodeOf(more: { annotations?: Record<string, string>; spec?: object; sta
     spec: { taints: [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' }], ...more.spec },
     status: more.status ?? {},
   };
+}
+
+/** A machine of which the cloud says this, from its answer on. */
+function answered(said: object, notes: readonly string[] = []): void {
+  const answer = { notes, place: 'a', result: { ...found, instance: { ...found.instance, ...said } } };
+  const [checked] = checkAnswers([refOfNode(nodeOf({}))], [answer], 0, 0);
+  if (checked?.result.kind === 'failed') eventOf(checked.result.error.message);
+  for (const note of checked?.notes ?? []) logger.info(note);
+  initialise(nodeOf({}), checked);
+}
+
+const textByName = (text: string): Record<string, string> =>
+  Object.fromEntries(text.split(',').flatMap((one) => [one, `example.com/${one}`].map((name) => [name, one])));
+
+/** What this text on a Service says of its parts, written again too. */
+function recorded(text: string): void {
+  const service = serviceOf({ annotations: { [partsAnnotation]: text, [missingSinceAnnotation]: text } });
+  partsRecordOf(service);
+  openedRecord(service);
+  const missing = missingRecordOf(service);
+  if (missing && missingText(missing)) isWrittenDown(service, missing);
+  bring(service);
+}
+
+/** As the page of a webhook does. */
+function review(text: string): void {
+  sizeOfJson(Buffer.from(text));
+  const { object, uid } = readReview(text);
+  logger.info('x', { uid, object });
 }
 
 /** Of a kubelet that puts this into its request. */
@@ -271,6 +320,28 @@ export const targets: readonly Target[] = [
       readyConditionFor(service, { reason: 'Invalid', message: 'it is not so' }, 0);
     },
   },
+  {
+    name: `annotation ${shareWithAnnotation}`,
+    run: (text) => {
+      const owner = { clusterId: 'c', uid: 'u' };
+      const serviceOfOwner = (): Service => serviceOf({ annotations: { [shareWithAnnotation]: text } });
+      const tenancy = { clusterId: 'c', serviceOf: serviceOfOwner };
+      mayUse({ kind: 'a', id: 'b', owner, allowed: [] }, { namespace: 'other', uid: 'x' }, tenancy);
+      bring(serviceOfOwner());
+    },
+  },
+  { name: `annotations ${partsAnnotation} and ${missingSinceAnnotation}`, run: recorded },
+  {
+    name: 'annotation of parts, each with a name',
+    run: (text) => {
+      const words = text.split(',');
+      for (const some of [words, words.slice(0, 50)]) {
+        const parts = some.map((one) => `${encodeURIComponent(one.slice(0, 9))}/${one}`).join(' ');
+        recorded(parts);
+        recorded(`2026-01-01T00:00:00Z ${parts} +`);
+      }
+    },
+  },
   { name: 'part name', run: partNameOf },
   {
     name: 'node annotation provided-node-ip',
@@ -291,6 +362,45 @@ export const targets: readonly Target[] = [
       initialise(
         nodeOf({ status: { addresses: text.split(',').map((address) => ({ type: 'InternalIP', address })) } }),
       ),
+  },
+  {
+    name: 'node systemUUID',
+    run: (text) => {
+      const node = nodeOf({ status: { nodeInfo: { systemUUID: text } } });
+      askedMachine(refOfNode(node), 'vsphere', () => []);
+      initialise(node);
+    },
+  },
+  { name: 'labels of a machine', run: (text) => answered({ labels: textByName(text) }) },
+  {
+    name: 'annotations of a machine',
+    run: (text) => answered({ annotations: textByName(text), missingTags: textByName(text) }),
+  },
+  {
+    name: 'words about a machine',
+    run: (text) => answered({ maintenance: { state: 'planned', reason: text } }, text.split(',')),
+  },
+  {
+    name: 'names of a machine',
+    run: (text) => {
+      for (const what of ['name', 'providerID', 'state', 'type', 'zone', 'region']) answered({ [what]: text });
+      answered({ addresses: text.split(',').map((address) => ({ type: 'InternalIP', address })) });
+      answered({ podCidrs: text.split(',') });
+    },
+  },
+  { name: 'AdmissionReview', run: review },
+  {
+    name: 'AdmissionReview, its object',
+    run: (text) => {
+      const [uid, object] = [JSON.stringify(text), /^[[{]/u.test(text) ? text : JSON.stringify({ [text]: text })];
+      review(
+        `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":${uid},"operation":"CREATE","object":${object}}}`,
+      );
+    },
+  },
+  {
+    name: 'answer to an AdmissionReview',
+    run: (text) => reviewOf(text, { refused: text, warnings: [text, ...text.split(',')] }),
   },
   { name: 'serving request', run: (text) => serve(Buffer.from(text)) },
   {

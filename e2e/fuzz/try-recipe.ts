@@ -1,7 +1,7 @@
 /** Tries recipes on targets in a thread of its own: what exhausts its memory or does not end is a finding, and ends the thread only. */
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '@outrigger/kube';
-import type { Recipe } from './recipe.ts';
+import type { Recipe } from './grow.ts';
 import type { Report, Task } from './worker.ts';
 
 export interface Finding {

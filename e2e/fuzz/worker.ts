@@ -2,8 +2,7 @@
 import { parentPort as port } from 'node:worker_threads';
 import { scanTime, timeOf, whyTooMuch, type Step } from './cost.ts';
 import { plantedTargets } from './planted-targets.ts';
-import { grow, type Recipe } from './recipe.ts';
-import { targets } from './targets.ts';
+import { grow, type Recipe } from './grow.ts';
 
 export interface Task {
   readonly target: string;
@@ -17,7 +16,9 @@ export type Report =
   | { readonly kind: 'done'; readonly problem?: string };
 
 async function work({ target: name, recipe, sizes }: Task): Promise<string | undefined> {
-  const target = [...targets, ...plantedTargets].find((one) => one.name === name);
+  const isIt = (one: { readonly name: string }): boolean => one.name === name;
+  // Only where it is asked for: it loads most of the product, for more than a second in each new thread.
+  const target = plantedTargets.find(isIt) ?? (await import('./targets.ts')).targets.find(isIt);
   if (!target) return 'there is no such target';
   const steps: Step[] = [];
   for (const size of sizes) {

@@ -14,7 +14,9 @@ import { isTextByName, MOST_ENTRIES } from './text-by-name.ts';
 
 /** They are kept as long as the answer is, of each node. */
 const MOST_NOTES = 32;
-const NOTE_LENGTH = 300;
+
+/** To 300 characters. By the mark, what redacts knows that a secret may be cut. */
+const cut = (text: string): string => text.replace(/^(.{300}).+/su, '$1…');
 
 /** The answers, one for each node. Throws a `CloudError` `invalid` when they are not. `sentAt` is when the call began. */
 export function checkAnswers(
@@ -35,9 +37,9 @@ function checkAnswer(node: NodeRef, answer: unknown, sentAt: number, now: number
   const problem = problemOf(answer, now);
   if (problem !== undefined) return refused(node, problem, sentAt);
   const { asOf = sentAt, notes, place, result: given } = answer as InstanceAnswer;
-  const told = notes?.slice(0, MOST_NOTES).map((one) => one.slice(0, NOTE_LENGTH));
+  const told = notes?.slice(0, MOST_NOTES).map(cut);
   // What follows from a proof does not depend on its words.
-  const result = given.kind === 'absent' ? { ...given, proof: given.proof.slice(0, NOTE_LENGTH) } : given;
+  const result = given.kind === 'absent' ? { ...given, proof: cut(given.proof) } : given;
   return { asOf, result, ...(place !== undefined && { place }), ...(told?.length && { notes: told }) };
 }
 

@@ -78,6 +78,49 @@ test('a secret is found in the base64 of whatever holds it, of both alphabets', 
   }
 });
 
+for (const [what, encode] of [
+  ['as it is', String],
+  ['in JSON', json],
+  ['in JSON as Python writes it', (text) => escaped(json(text), /[\u0080-\uffff]/g)],
+  ['in JSON in JSON', (text) => json(json(text))],
+  ['percent-encoded', encodeURIComponent],
+  ['percent-encoded twice', (text) => encodeURIComponent(encodeURIComponent(text))],
+  ['in a page', (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&#34;')],
+  ['in hexadecimal digits', (text) => Buffer.from(text).toString('hex')],
+  ['in base64', (text) => Buffer.from(text).toString('base64')],
+] as readonly (readonly [string, (text: string) => string])[]) {
+  test(`the beginning of a secret is found ${what} where it is cut, wherever that is`, () => {
+    const secrets = new KnownSecrets();
+    secrets.add(`${PASSWORD}-is-long`);
+    const whole = encode(`${PASSWORD}-is-long`);
+    // Of base64 the last characters are those of what stands behind it too.
+    for (let length = encode(PASSWORD.slice(0, 8)).length; length < whole.length - 3; length++) {
+      for (const after of ['…', '…" (300 characters)', '...)']) {
+        const clean = secrets.replaceIn(`a ${whole.slice(0, length)}${after}`, '-');
+        const tail = clean.slice(3, -after.length);
+        assert.ok(clean.startsWith('a -') && clean.endsWith(after), clean);
+        // A half of an escape may stay.
+        assert.match(tail, /^(?:[\\%&][\w#\\]*|am?p?|\ufffd)?$/u);
+      }
+    }
+  });
+}
+
+test('a beginning that is cut without a mark is found at the end of the text; words like it stay', () => {
+  const secrets = new KnownSecrets();
+  for (const secret of ['openstack-correct-horse', 'token-of-an-hour-1', 'token-of-a-day', 'short-1;'])
+    secrets.add(secret);
+  for (const [text, clean] of [
+    ['it said openstack-correc', 'it said -'],
+    ['openstack-co…', '-…'],
+    ['token-of-an-hour-… and openstack…', '-… and -…'],
+    ['openstack', 'openstack'],
+    ['openstack: token-of-a; short-1… opensta…', 'openstack: token-of-a; short-1… opensta…'],
+  ] as const) {
+    assert.equal(secrets.replaceIn(text, '-'), clean);
+  }
+});
+
 test('a secret of a few characters that counts as a word leaves the words around it alone', () => {
   const secrets = new KnownSecrets();
   secrets.add('nova', { wholeWord: true });

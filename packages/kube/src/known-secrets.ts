@@ -22,7 +22,8 @@ export interface KnownSecretOptions {
 /**
  * Each secret is found as it is; with JSON's escapes, percent encodings and HTML entities, one within the other too; and, of 6
  * bytes and more, in hexadecimal digits and in the base64 of any text that holds it. Of a secret of several lines, such as a
- * private key, each line is one. The time grows as the text does, and hardly with the number of secrets.
+ * private key, each line is one. Of one that was cut before it came here the beginning is found: 8 bytes before `…` or `...`, and 16
+ * at the end of a text. The time grows as the text does, and hardly with the number of secrets.
  */
 export class KnownSecrets {
   readonly #kept = new Map<string, readonly SecretForm[]>();
@@ -59,7 +60,7 @@ export class KnownSecrets {
   replaceIn(text: string, instead: string): string {
     if (this.isEmpty) return text;
     const found: (readonly [start: number, end: number])[] = [];
-    let source: Uint8Array | undefined;
+    let source: Buffer | undefined;
     for (const { bytes, places } of decodedTexts(text)) {
       source ??= bytes;
       this.#finder.find(bytes, (start, end) => {
@@ -67,14 +68,13 @@ export class KnownSecrets {
       });
     }
     if (found.length === 0 || !source) return text;
-    const whole = Buffer.from(source.buffer, source.byteOffset, source.length);
     const parts: string[] = [];
     let at = 0;
     for (const [start, end] of united(found)) {
-      parts.push(whole.toString('utf8', at, start), instead);
+      parts.push(source.toString('utf8', at, start), instead);
       at = end;
     }
-    parts.push(whole.toString('utf8', at));
+    parts.push(source.toString('utf8', at));
     return parts.join('');
   }
 }

@@ -250,6 +250,7 @@ test('the page of a proxy is an error with its status code and what it says, wit
     '<html><style>b{x}</style><body><h1>502\n Bad Gateway</h1> sent: Authorization: Bearer abc.def</body></html>';
   const { client } = scripted([
     answer(502, html),
+    answer(502, 'x'.repeat(300)),
     answer(503, '{"kind":"Oops"'),
     answer(429, '', { 'retry-after': '3' }),
   ]);
@@ -261,6 +262,7 @@ test('the page of a proxy is an error with its status code and what it says, wit
     failure.message,
     "GET /api/v1/nodes/a: not an API server's answer (text/html): 502 Bad Gateway sent: Authorization: Bearer *** (502 Unknown)",
   );
+  await assert.rejects(nodes.get({ name: 'a' }), /: x{200}… \(502/u);
   await assert.rejects(
     nodes.list({ labelSelector: 'secret' }),
     (e) => isStatusError(e) && e.code === 503 && !e.message.includes('?'),

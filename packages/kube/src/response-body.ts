@@ -6,9 +6,7 @@ import type { TransportResponse } from './transport.ts';
 
 /** V8's longest string is 512 Mi characters; a list near that would also block the event loop for seconds. */
 const MAX_BODY_BYTES = 256 * 2 ** 20;
-/** How much of a body that is no Status is quoted in an error. */
-const EXCERPT_CHARACTERS = 200;
-/** How much of it is read. */
+/** How much of a body that is no Status is read. */
 const MAX_ERROR_BODY_BYTES = 1 << 20;
 
 const BRAND = Symbol.for('outrigger.kube.ResponseError');
@@ -112,14 +110,14 @@ function asStatus(text: string): Status | undefined {
   }
 }
 
-/** What to say of a page that some proxy wrote. */
+/** What to say of a page that some proxy wrote. By the mark, what redacts knows that a secret may be cut. */
 function describe(response: TransportResponse, text: string): string {
   const type = response.headers['content-type'] ?? 'no content type';
   const excerpt = withoutTags(text)
     .replaceAll(/bearer\s+\S+/gi, 'Bearer ***')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-    .slice(0, EXCERPT_CHARACTERS);
+    .replace(/^(.{200}).+/su, '$1…');
   return `not an API server's answer (${type})${excerpt && `: ${excerpt}`}`;
 }
 

@@ -4,7 +4,7 @@
  */
 
 export interface DecodedText {
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   /** Where in the text each byte begins and ends; `undefined`: where it stands. */
   readonly places?: { readonly starts: Uint32Array; readonly ends: Uint32Array };
 }
@@ -64,7 +64,7 @@ interface Escape {
   readonly end: number;
 }
 
-function readEscape(bytes: Uint8Array, at: number): Escape | undefined {
+function readEscape(bytes: Buffer, at: number): Escape | undefined {
   switch (bytes[at]) {
     case PERCENT:
       return hexByte(bytes, at + 1);
@@ -77,7 +77,7 @@ function readEscape(bytes: Uint8Array, at: number): Escape | undefined {
   }
 }
 
-function readBackslash(bytes: Uint8Array, at: number): Escape | undefined {
+function readBackslash(bytes: Buffer, at: number): Escape | undefined {
   const letter = String.fromCharCode(bytes[at] ?? 0);
   if (letter === 'x') return hexByte(bytes, at + 1);
   if (letter === 'u') return readUnicode(bytes, at + 1);
@@ -86,7 +86,7 @@ function readBackslash(bytes: Uint8Array, at: number): Escape | undefined {
   return /["'\\/]/u.test(letter) ? { value: letter, end: at + 1 } : undefined;
 }
 
-function readUnicode(bytes: Uint8Array, at: number): Escape | undefined {
+function readUnicode(bytes: Buffer, at: number): Escape | undefined {
   const unit = hexNumber(bytes, at, 4);
   if (unit === undefined) return undefined;
   const isPair = unit >= 0xd800 && unit < 0xdc00 && bytes[at + 4] === BACKSLASH && bytes[at + 5] === 0x75;
@@ -95,38 +95,27 @@ function readUnicode(bytes: Uint8Array, at: number): Escape | undefined {
   return { value: String.fromCharCode(unit, low), end: at + 10 };
 }
 
-function readEntity(bytes: Uint8Array, at: number): Escape | undefined {
+function readEntity(bytes: Buffer, at: number): Escape | undefined {
   const semicolon = bytes.subarray(at, at + LONGEST_ENTITY).indexOf(0x3b);
   if (semicolon < 1) return undefined;
-  const name = Buffer.from(bytes.subarray(at, at + semicolon)).toString('latin1');
+  const name = bytes.toString('latin1', at, at + semicolon);
   const value = ENTITIES[name] ?? numbered(name);
   return value === undefined ? undefined : { value, end: at + semicolon + 1 };
 }
 
 function numbered(name: string): string | undefined {
   const [, hex, decimal] = /^#(?:x([\da-f]+)|(\d+))$/iu.exec(name) ?? [];
-  if (hex === undefined && decimal === undefined) return undefined;
+  // Of neither it is `NaN`, which is beyond any bound.
   const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
   return point <= 0x10ffff ? String.fromCodePoint(point) : undefined;
 }
 
-function hexByte(bytes: Uint8Array, at: number): Escape | undefined {
+function hexByte(bytes: Buffer, at: number): Escape | undefined {
   const value = hexNumber(bytes, at, 2);
   return value === undefined ? undefined : { value, end: at + 2 };
 }
 
-function hexNumber(bytes: Uint8Array, at: number, digits: number): number | undefined {
-  let value = 0;
-  for (let n = 0; n < digits; n++) {
-    const digit = hexDigit(bytes[at + n] ?? 0);
-    if (digit < 0) return undefined;
-    value = value * 16 + digit;
-  }
-  return value;
-}
-
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+function hexNumber(bytes: Buffer, at: number, digits: number): number | undefined {
+  const text = bytes.toString('latin1', at, at + digits);
+  return text.length === digits && /^[\da-f]+$/iu.test(text) ? Number.parseInt(text, 16) : undefined;
 }

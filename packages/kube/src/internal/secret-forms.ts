@@ -34,7 +34,7 @@ function formsOfText(text: string, wholeWord: boolean): readonly SecretForm[] {
   // One that looks like an escape itself is undone together with the escapes of the text in which it stands.
   for (const decoded of decodedTexts(text)) {
     if (decoded.places && decoded.bytes.length >= SHORTEST_ENCODED) {
-      forms.push({ bytes: Buffer.from(decoded.bytes), wholeWord, margin: 0 });
+      forms.push({ bytes: decoded.bytes, wholeWord, margin: 0 });
     }
   }
   const hex = bytes.toString('hex');

@@ -142,6 +142,9 @@ test('errors are what the table says of status and code; a 404 proves nothing th
   answer = { status: 404, body: { error: { code: 'server_not_found', message: 'no\n server 7' } } };
   const said = await errorOf(acme.client.request(acme.call, 'GET /servers/{id}', { params: { id: '7' } }));
   assert.equal(said.message, 'Acme refused GET /servers/{id}: no server 7 (404)');
+  answer = { status: 404, body: { code: 'x', message: `${' '.repeat(2_000)}${'y'.repeat(500)}` } };
+  const long = await errorOf(acme.client.request(acme.call, 'POST /servers'));
+  assert.equal(long.message, `Acme refused POST /servers: ${'y'.repeat(400)}… (404)`);
   assert.ok(isHttpError(said, 404, 'server_not_found') && !isHttpError(said, 404, 'other') && !isHttpError(0, 404));
 });
 
@@ -446,7 +449,9 @@ test('a list that is left early, goes in a circle, lacks its items or says that 
   });
   assert.match((await errorOf(partial.all())).message, /left something out: zone-b/);
   assert.deepEqual([partial.complete, partial.leftOut], [false, 'zone-b']);
-  body = { items: [1], links: { next: 'http://[' } };
   const broken = { items: 'items', next: nextByUrl((one) => (one as { links: { next: unknown } }).links.next) };
-  assert.match((await errorOf(acme.client.list(acme.call, 'GET /x', broken).all())).message, /cannot be read/);
+  for (const next of ['http://[', `?a=${'x'.repeat(16_384)}`]) {
+    body = { items: [1], links: { next } };
+    assert.match((await errorOf(acme.client.list(acme.call, 'GET /x', broken).all())).message, /cannot be read/);
+  }
 });

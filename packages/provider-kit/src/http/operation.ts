@@ -1,5 +1,5 @@
 /** `PUT /servers/{id}`: what a request is counted as, and its method and path. */
-import { CloudError } from '@outrigger/cloud-provider';
+import { CloudError, quote } from '@outrigger/cloud-provider';
 import type { HttpMethod } from './http-transport.ts';
 
 /** The method, a space, the path below the root. `{id}` stands for a parameter, `{+id}` for one that may have slashes in it. */
@@ -14,7 +14,7 @@ export function pathOf(operation: Operation, params: Readonly<Record<string, str
     const value = params[name] ?? '';
     const segments = plus === '' ? [value] : value.split('/').filter((one) => one !== '');
     if (segments.length === 0 || segments.some((one) => one === '' || one === '.' || one === '..')) {
-      throw new CloudError('invalid', `${operation}: ${JSON.stringify(value.slice(0, 100))} is no ${name}`);
+      throw new CloudError('invalid', `${operation}: ${quote(value)} is no ${name}`);
     }
     return segments.map(encodeURIComponent).join('/');
   });

@@ -47,8 +47,6 @@ export interface HttpError extends CloudErrorShape {
   readonly detail?: Readonly<Record<string, string>>;
 }
 
-const LONGEST_MESSAGE = 400;
-
 /**
  * Without a row in the table: by the status, but for a 404 or 410, which proves nothing unless a row says `not-found`, and for a refusal
  * that is not in the API's own form, which may be of something between here and there: both are `unavailable`.
@@ -94,10 +92,10 @@ function codeOf(status: number, own: ApiError | undefined): CloudErrorCode {
   return own || status === 401 || code === 'throttled' || status >= 500 ? code : 'unavailable';
 }
 
+/** By the mark, what redacts knows that a secret may be cut (`KnownSecrets`). */
 function oneLine(message: string): string {
   return message
-    .slice(0, 4 * LONGEST_MESSAGE)
     .replaceAll(/\s+/gu, ' ')
     .trim()
-    .slice(0, LONGEST_MESSAGE);
+    .replace(/^(.{400}).+/su, '$1…');
 }

@@ -1,4 +1,5 @@
 /** Answers of the protocols `ec2` and `query`: of the XML, what the model has. */
+import { quote } from '@outrigger/cloud-provider';
 import type { ServiceApi } from './service-api.ts';
 import { XmlCursor } from './xml-cursor.ts';
 
@@ -80,6 +81,6 @@ function valueOf(element: string, kind: Member['kind'], text: string): unknown {
   if (kind === '') return text;
   if (kind === '?' && (text === 'true' || text === 'false')) return text === 'true';
   const value = kind === '#' && text !== '' ? Number(text) : Date.parse(text);
-  if (kind === '?' || Number.isNaN(value)) throw new SyntaxError(`${element} is ${JSON.stringify(text.slice(0, 40))}`);
+  if (kind === '?' || Number.isNaN(value)) throw new SyntaxError(`${element} is ${quote(text)}`);
   return kind === '#' ? value : new Date(value);
 }

@@ -39,7 +39,17 @@ test('the last page', () => {
 });
 
 test('an answer without the list, or with a page that cannot be read, is no answer', () => {
-  for (const body of [undefined, null, 'x', [], {}, { servers: {} }, { ports: [] }, { servers: [], next: 7 }]) {
+  for (const body of [
+    undefined,
+    null,
+    'x',
+    [],
+    {},
+    { servers: {} },
+    { ports: [] },
+    { servers: [], next: 7 },
+    { servers: [], next: `?a=${'x'.repeat(16_384)}` },
+  ]) {
     assert.throws(() => readPage(body, 'servers', 'GET /servers'), { code: 'unavailable' });
   }
 });

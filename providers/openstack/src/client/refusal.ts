@@ -140,15 +140,19 @@ export function parseObject(text: string): Body | undefined {
   }
 }
 
-const LONGEST_MESSAGE = 400;
 /** Others each time: with them, the same refusal would be another Event whenever it is tried again. The log has the request's. */
 const REQUEST_IDS = / ?(?:Neutron server returns request_ids: \[[^[\]]*\]|\breq-[\da-f]{8}-[\da-f-]{27})/gu;
 
+/** By the mark, what redacts knows that a secret may be cut. */
 function oneLine(message: string): string {
-  return message.replaceAll(/\s+/gu, ' ').replaceAll(REQUEST_IDS, '').trim().slice(0, LONGEST_MESSAGE);
+  return message
+    .replaceAll(/\s+/gu, ' ')
+    .replaceAll(REQUEST_IDS, '')
+    .trim()
+    .replace(/^(.{400}).+/su, '$1…');
 }
 
 function title(page: string): string {
   const [, said] = /<title>([^<]*)<\/title>/iu.exec(page) ?? [];
-  return oneLine(said ?? page.replaceAll(/<[^<>]*>/gu, ' ')).slice(0, 100) || 'it is empty';
+  return oneLine(said ?? page.replaceAll(/<[^<>]*>/gu, ' ')) || 'it is empty';
 }

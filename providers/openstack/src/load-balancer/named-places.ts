@@ -2,16 +2,12 @@
 import { sameOwner, type LoadBalancerPart, type LoadBalancerService } from '@outrigger/cloud-provider';
 import { isUuid } from '../uuid.ts';
 import { annotationTable } from './desired/annotation-table.ts';
+import type { NamedPlace } from './desired/desired-tree.ts';
 import type { LoadBalancerSettings } from './desired/service-options.ts';
 import { isOwnChild } from './listener-owner.ts';
 import { isLoadBalancer, loadBalancerIn } from './observed-tree.ts';
 import { isClaimable } from './predecessor.ts';
 import type { ServiceIdentity } from './service-identity.ts';
-
-export interface NamedPlace {
-  readonly kind: 'port' | 'network' | 'subnet';
-  readonly id: string;
-}
 
 const PLACES = [
   { kind: 'port', keys: ['portId'] },

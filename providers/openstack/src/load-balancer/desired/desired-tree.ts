@@ -3,7 +3,6 @@
  * in a fixed order, so that equal goals are equal texts. An absent member is left to the API's own default, and not compared.
  */
 import type { CloudError, IPFamily, LoadBalancerWarning } from '@outrigger/cloud-provider';
-import type { NamedPlace } from '../named-places.ts';
 import type { LoadBalancerNames } from './load-balancer-names.ts';
 
 /** Either the whole goal or the one reason why there is none; never a goal that leaves out what was asked for. */
@@ -22,6 +21,12 @@ export interface DesiredTree {
   readonly status: StatusWish;
   /** What of it the Service itself has named. */
   readonly places: readonly NamedPlace[];
+}
+
+/** By an annotation, and not by the cloud config. */
+export interface NamedPlace {
+  readonly kind: 'port' | 'network' | 'subnet';
+  readonly id: string;
 }
 
 interface DesiredOctaviaLoadBalancer {
