@@ -48,7 +48,10 @@ export function foreignLoadBalancer(
   };
 }
 
-/** `servedAt`: the addresses in the Service's status, which nobody but the program and administrators write, and its namespace. */
+/**
+ * `servedAt`: the addresses in the Service's status, which nobody but the program and administrators write, and its namespace. A Service may keep
+ * one there for longer than it has it, so that it says nothing of what is for others by now.
+ */
 export function foreignFloatingIP(
   { description = '', floating_ip_address: address, id, tags = [] }: WireFloatingIP,
   servedAt: { readonly namespace: string; readonly addresses: readonly (string | undefined)[] },
@@ -59,9 +62,9 @@ export function foreignFloatingIP(
   // Another Service's, which its own deletion alone lets go of.
   if (mark) return { kind, id, allowed: [] };
   const namespace = namespaceInDescription(description, clusters);
-  const served = servedAt.addresses.includes(address) ? [servedAt.namespace] : [];
-  const named = namespace === undefined ? [] : [namespace];
-  const allowed = new Set([...grantedIn(tags), ...named, ...served, ...(allowsAll ? ALL : [])]);
+  const named = [...grantedIn(tags), ...(namespace === undefined ? [] : [namespace])];
+  const served = named.length === 0 && servedAt.addresses.includes(address) ? [servedAt.namespace] : [];
+  const allowed = new Set([...named, ...served, ...(allowsAll ? ALL : [])]);
   return { kind, id, allowed: [...allowed] };
 }
 

@@ -196,6 +196,42 @@ test('members are placed in a subnet that a Service names later, or on a load ba
   }
 });
 
+test('where members lie on the load balancer of another namespace, a Service gets no load balancer of its own', async () => {
+  const rig = await Rig.open();
+  const subnet = rig.seeded.subnet.id;
+  await request(rig, 'PUT', `/v2.0/subnets/${subnet}/tags`, { tags: ['outrigger-namespace=team-a'] });
+  const owner = inNamespace('team-a', 'web', { annotations: annotated({ subnetId: subnet }) });
+  const plan = await rig.bring(owner);
+  const loadBalancerId = plan.annotations?.['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  rig.namespaces.set(owner.uid, 'team-b');
+  const sharing = inNamespace('team-b', 'b', { ports: [portOf(81)], annotations: annotated({ loadBalancerId }) });
+  const shared = served(sharing, await rig.bring(sharing));
+  rig.namespaces.set(owner.uid, 'team-a');
+  // There they stay, also where the subnet is named.
+  rig.backEnds = rig.backEnds.slice(1);
+  const named = { ...shared, annotations: annotated({ loadBalancerId, memberSubnetId: subnet }) };
+  assert.equal((await rig.bring(named)).refused, undefined);
+  const before = await all<WireLoadBalancer>(rig, 'loadbalancers');
+  assertSilent(await rig.bring({ ...shared, annotations: annotated({ subnetId: subnet }) }));
+  assert.deepEqual(await all<WireLoadBalancer>(rig, 'loadbalancers'), before);
+});
+
+test('an address that a Service has had, and that is for another namespace by now, is not its own by its status', async () => {
+  const rig = await Rig.open();
+  const keeping = inNamespace('team-a', 'web', { annotations: annotated({ keepFloatingIP: 'true' }) });
+  const first = await rig.bring(keeping);
+  await rig.bring(served(keeping, first), false);
+  const [{ ip: requestedIP = '' } = {}] = first.ingress;
+  const stale = inNamespace('team-b', 'stale', { requestedIP, ingress: first.ingress });
+  assertSilent(await rig.bring(stale));
+  const [kept] = await all<WireFloatingIP>(rig, 'floatingips');
+  assert.equal(kept?.port_id, null);
+  const path = `/v2.0/floatingips/${kept?.id}`;
+  await request(rig, 'PUT', path, { floatingip: { description: '' } });
+  await request(rig, 'PUT', `${path}/tags`, { tags: ['outrigger-namespace=team-a'] });
+  assertSilent(await rig.bring(stale));
+});
+
 test('a load balancer of another namespace, or of nobody, is not joined, and nothing is said of it', async () => {
   const rig = await Rig.open();
   const plan = await rig.bring(inNamespace('team-a', 'web'));

@@ -68,7 +68,11 @@ async function placesOf(
   call: CallContext,
 ): Promise<readonly ForeignThing[]> {
   const allowsAll = config.loadBalancer.allowAllNamedResources;
-  const named = newPlaces(namedPlaces(identity.service, config), parts, identity);
+  const named = newPlaces(
+    namedPlaces(identity.service, config),
+    parts.filter(({ kind }) => kind === 'load-balancer'),
+    identity,
+  );
   return Promise.all(
     named.map(async ({ kind, id }): Promise<ForeignThing> => {
       const there = allowsAll

@@ -62,7 +62,7 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
     // Without a back end it is not known where: one will come.
     if (!networkId && !portId && !subnetId && !subnetOf) return wait;
     const change = loadBalancerCreation(tree, [ownerTag(desired.owner), names.loadBalancer]);
-    const denied = placeRefusal(context, [portId, networkId, subnetId]);
+    const denied = placeRefusal(undefined, context, [portId, networkId, subnetId]);
     if (denied) return refuse(denied);
     // Of a subnet that it may not use, nothing is said.
     if (subnetFamily && subnetFamily !== family) {
@@ -101,7 +101,8 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
     const text = `the load balancer ${id} has the name of this Service's, ${name}, but another owner; remove the annotation load-balancer-id to get a new one, or remove the owner's tag if the owner is permanently gone`;
     return refuse(new CloudError('not-owned', text));
   }
-  const refused = placeRefusal(context, []) ?? sharingRefusal({ loadBalancer, children, owns: false, tree, identity });
+  const refused =
+    placeRefusal(part, context) ?? sharingRefusal({ loadBalancer, children, owns: false, tree, identity });
   if (refused) return refuse(refused);
   const shares = sharesIn(tags);
   const counted = identity.names.some((one) => tags.includes(one.loadBalancer));

@@ -35,12 +35,13 @@ import { ingressOf, lateWarnings, servedAnnotations } from './status.ts';
 const IDLE = { actions: [], complete: false, ingress: [] };
 
 export function planServing(context: ServingContext): LoadBalancerPlan {
-  return touchingPlaces(planOf(context), context);
+  const { desired, parts, tree } = context;
+  const part = choosePart(parts, desired.owner, tree.loadBalancer.existing?.id);
+  return touchingPlaces(part, context, planOf(part, context));
 }
 
-function planOf(context: ServingContext): LoadBalancerPlan {
-  const { desired, parts, tree, warnings } = context;
-  const part = choosePart(parts, desired.owner, tree.loadBalancer.existing?.id);
+function planOf(part: LoadBalancerPart | undefined, context: ServingContext): LoadBalancerPlan {
+  const { parts, tree, warnings } = context;
   const joined = part !== undefined && part.owner !== undefined && isOurs(part, context);
   if (!joined) return { warnings, ...beginLoadBalancer(part, context) };
   // What is on the VIP of another's load balancer is its owner's.
@@ -82,7 +83,7 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
     sharingRefusal({ loadBalancer, children, owns, tree, identity: context.identity }) ??
     secondVipRefusal(tree, loadBalancer) ??
     floating.refused ??
-    placeRefusal(context, []);
+    placeRefusal(part, context);
   if (refused) return { ...IDLE, warnings, refused };
   const { steps, waiting } = diffTree(loadBalancer, children, target, context);
   const settled = steps.length === 0 && !waiting;
