@@ -280,18 +280,20 @@ test('where nobody else asks, a node that gets another address gets it as a memb
   await rig.stop();
 });
 
-test('at the start, a node counts of which the cloud only lists no machine; one that is proved to have none does not', async () => {
+test('at the start, a node counts of which the cloud only lists no machine; one that is proved to have none does not, nor one whose ID is none', async () => {
   const { machines, members, rig } = await openRig();
-  for (let i = 2; i <= 20; i++) {
+  for (let i = 2; i <= 30; i++) {
     rig.api.nodes.put(nodeAt(`n${i}`, `10.0.0.${i}`));
-    if (i > 3) machines.has(`n${i}`, `10.0.0.${i}`);
+    if (i > 4) machines.has(`n${i}`, `10.0.0.${i}`);
   }
   machines.has('n1', '10.0.0.1');
   machines.says.set('n2', ABSENT);
+  machines.says.set('n4', failed('invalid'));
   await rig.start({}, { machines });
   await rig.clock.advance(5_000);
   assert.ok(!members().includes('10.0.0.2'));
   assert.ok(members().includes('10.0.0.3'));
+  assert.ok(!members().includes('10.0.0.4'));
   assert.deepEqual(
     machines.asked.filter((one) => one.endsWith('directly')),
     ['n2 directly', 'n3 directly'],

@@ -86,8 +86,10 @@ export class ConfirmedNodes {
         const own = asked.map((node, i) => ({ node, answer: answers[i] })).filter(({ node }) => !this.#isForeign(node));
         const unknown = own.filter(({ answer }) => answer?.status === 'fulfilled' && isNoMachine(answer.value));
         if (unknown.length < own.length && unknown.length <= Math.max(1, MOST_UNKNOWN * own.length)) {
-          const reads = unknown.map(async ({ node }) => {
-            if ((await machines.read(refOfNode(node), signal)).kind === 'absent') absent.add(node);
+          const reads = unknown.map(async ({ answer, node }) => {
+            // Of an ID that is none, a read says the same: what it is was chosen by who registered the node.
+            const isProved = answer?.status === 'fulfilled' && isNoID(answer.value);
+            if (isProved || (await machines.read(refOfNode(node), signal)).kind === 'absent') absent.add(node);
           });
           await Promise.allSettled(reads);
         }
@@ -200,7 +202,12 @@ export class ConfirmedNodes {
 /** The cloud has no such machine, or there can be none by this provider ID: who chose the ID may not have a better one by its being wrong. */
 function isNoMachine(answer: InstanceResult): boolean {
   if (answer.kind !== 'failed') return answer.kind !== 'found';
-  return (['invalid', 'conflict', 'implemented-elsewhere'] as const).some((code) => isCloudError(answer.error, code));
+  return isNoID(answer) || isCloudError(answer.error, 'conflict');
+}
+
+function isNoID(answer: InstanceResult): boolean {
+  if (answer.kind !== 'failed') return false;
+  return isCloudError(answer.error, 'invalid') || isCloudError(answer.error, 'implemented-elsewhere');
 }
 
 const UNCONFIRMED: EventNote = {
