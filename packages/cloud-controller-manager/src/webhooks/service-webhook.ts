@@ -9,11 +9,13 @@ export interface ServiceWebhookDependencies {
   /** In the order of `--cloud-provider`: the first serves the Services without a class too. */
   readonly providers: readonly Pick<OpenedProvider, 'callContext' | 'capabilities' | 'name'>[];
   readonly logger: Logger;
+  /** Only the API server calls (`--webhook-client-ca-file`). What others make up goes before no Service, and is noted of none. */
+  readonly isTrusted: boolean;
   /** Ends the questions. */
   readonly signal: AbortSignal;
 }
 
-export function createServiceWebhook({ logger, providers, signal }: ServiceWebhookDependencies): Webhook {
+export function createServiceWebhook({ isTrusted, logger, providers, signal }: ServiceWebhookDependencies): Webhook {
   return {
     name: SERVICE_WEBHOOK,
     path: SERVICE_WEBHOOK_PATH,
@@ -32,10 +34,10 @@ export function createServiceWebhook({ logger, providers, signal }: ServiceWebho
         if (!isReviewed(object, reviewer)) continue;
         const call = provider.callContext({
           signal: AbortSignal.any([signal, inTime]),
-          priority: 'critical',
+          priority: isTrusted ? 'critical' : 'normal',
           reads: true,
           logger,
-          about: [object.metadata?.uid ?? ''],
+          about: isTrusted ? [object.metadata?.uid ?? ''] : [],
         });
         const { error, ...review } = await reviewService(object, reviewer, call);
         if (error) logger.warn('The provider could not check a Service', { service: nameOf(object), error });

@@ -26,6 +26,8 @@ interface WebhookContext {
   readonly providers: readonly OpenedProvider[];
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Whoever calls has a certificate of the API server's. */
+  readonly isTrusted: boolean;
   /** Ends what is asked of the clouds. */
   readonly signal: AbortSignal;
 }
@@ -83,17 +85,18 @@ export async function serveWebhooks(
     return undefined;
   }
   const clientAuthorities = await authoritiesOf(foundation, signal);
+  const isTrusted = clientAuthorities !== undefined;
   const server: SecureServer = await startSecureServer({
     ...listenerOf(foundation),
     clientAuthorities,
     app: createWebhookPages({
-      webhooks: chosen.map(({ build }) => build({ providers, clock, logger, signal })),
+      webhooks: chosen.map(({ build }) => build({ providers, clock, logger, isTrusted, signal })),
       clock,
       logger,
       metrics,
       subsystem: 'cloud_provider_webhook',
       redact: (text) => redactor.redact(text),
-      requireCertificate: clientAuthorities !== undefined,
+      requireCertificate: isTrusted,
       certificateFor: (name) => server.certificateFor(name),
     }),
     mostConnections: MOST_CONNECTIONS,
