@@ -120,14 +120,14 @@ export class EventCorrelator {
   #fold(about: ObjectReference, note: EventNote, count = 1): Extract<Verdict, { series: EventSeries }> {
     const key = digest(['flood', about.kind, note.type, note.reason]);
     const series = this.#known(key) ?? this.#begin(key, this.#floodAbout, note, '', { count: 0, examples: [] });
-    const name = about.namespace ? `${about.namespace}/${about.name}` : (about.name ?? '');
+    const { name = '', namespace } = about;
     const examples = series.examples ?? [];
     if (!examples.includes(name) && examples.push(name) > FLOOD_EXAMPLES) examples.shift();
     series.count += count;
     series.lastAt = this.#clock.now();
-    series.message = truncate(
-      `${series.count} more about objects of kind ${about.kind}, lately ${examples.join(', ')}: ${note.message}`,
-    );
+    // It is read by others than who may read the Events of that namespace.
+    const which = namespace ? '; with --v=2 the log names them' : `, lately ${examples.join(', ')}: ${note.message}`;
+    series.message = truncate(`${series.count} more about objects of kind ${about.kind}${which}`);
     return { outcome: 'folded', series, afterMs: FLOOD_PAUSE_MS };
   }
 

@@ -204,6 +204,17 @@ test('5,000 objects with one Warning are 5,000 Events, at the pace set; with one
   assert.equal(total('Normal', 'folded'), 4_900);
 });
 
+test('what a fold says of objects of namespaces is their number: others read it', async () => {
+  const { clock, recorder, all } = setUp();
+  for (let i = 0; i < 150; i++) {
+    const about = { ...node(`secret-${i}`), kind: 'Service' };
+    recorder.record({ ...about, metadata: { ...about.metadata, namespace: 'tenant' } }, normal('secret address'));
+  }
+  await clock.advance(10_000);
+  const fold = all().find(({ involvedObject }) => involvedObject?.kind === 'Namespace');
+  assert.equal(fold?.message, '50 more about objects of kind Service; with --v=2 the log names them');
+});
+
 test('Warnings beyond what can wait are folded, and each is counted', async () => {
   const { clock, recorder, all } = setUp({ maxPending: 10 });
   for (let i = 0; i < 50; i++) recorder.record(node(`n${i}`), warning('down'));

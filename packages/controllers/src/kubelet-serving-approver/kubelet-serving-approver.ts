@@ -188,6 +188,8 @@ class Run {
 
   #changed(change: ResourceEvent<CertificateSigningRequest>): void {
     const { key } = change;
+    // What was told of one whose decision the watch has brought first too.
+    if (change.type === 'delete') this.#told.forget(change.previous.metadata?.uid ?? '');
     if (change.type === 'delete' || isDecided(change.object)) this.#forget(key);
     else this.#queue.add(key);
   }
