@@ -84,7 +84,7 @@ export class AllocatorWatch {
   /** A node, as the server has it, whose pod CIDRs are not those of the books. */
   judge(node: Node): void {
     if (podCidrsOf(node).length === 0 || isWrittenByUs(node)) return;
-    this.#other.seen();
+    this.#other.seen(node);
     this.#tell(node);
   }
 

@@ -47,6 +47,24 @@ test('a range that is larger, smaller or partly outside takes all that it touche
   assert.equal(set.used, 3);
 });
 
+test('what one node may have is bounded: half of a small set, 16 ranges, a sixteenth of a large one', () => {
+  const widest = (cluster: string, bits: number): number => {
+    const set = new CidrSet(cidr(cluster), bits);
+    const address = cluster.replace(/\/.*/, '');
+    let width = bits;
+    while (width > 0 && !set.isTooWide(cidr(`${address}/${width - 1}`))) width -= 1;
+    return width;
+  };
+  assert.deepEqual(
+    ['10.0.0.0/24', '10.0.0.0/23', '10.0.0.0/22', '10.0.0.0/19', '10.0.0.0/16', '10.0.0.0/12'].map((cluster) =>
+      widest(cluster, 24),
+    ),
+    [24, 24, 23, 20, 20, 16],
+  );
+  assert.equal(widest('fd00::/48', 64), 52);
+  assert.equal(new CidrSet(cidr('10.0.0.0/16'), 24).isTooWide(cidr('192.0.0.0/8')), false);
+});
+
 test('2^20 ranges are given, each once, from less than 10 MB', () => {
   const before = process.memoryUsage().arrayBuffers;
   const set = new CidrSet(cidr('10.0.0.0/8'), 28);

@@ -5,6 +5,12 @@ import { ADDRESS_BITS, cidrAt, overlaps, type Cidr } from '@outrigger/cloud-prov
 const MOST_RANGE_BITS = 20;
 /** A count that has come here stays: a range that so many hold is never given away again. */
 const MOST_HOLDERS = 255;
+/**
+ * A node may have several ranges, from when the node mask was wider, and they must stay its own. But a kubelet says at its
+ * registration what it likes, so one node can have no more than these, or a sixteenth of a large set, and never more than half.
+ * Neither the age of a node nor the name of a writer tells a true claim from a false one: anyone can be first, and choose a name.
+ */
+const MOST_OF_ONE = 16;
 
 export class CidrSet {
   readonly cluster: Cidr;
@@ -50,6 +56,12 @@ export class CidrSet {
     this.#used += 1;
     const { family, first } = this.cluster;
     return cidrAt(family, first + (BigInt(index) << this.#hostBits), this.bits);
+  }
+
+  /** Whether this is more than one node can have for true, so that it is not to be taken from the others. */
+  isTooWide(cidr: Cidr): boolean {
+    const most = Math.max(1, this.size / 16, Math.min(MOST_OF_ONE, this.size / 2));
+    return 2 ** (this.bits - cidr.bits) > most && overlaps(this.cluster, cidr);
   }
 
   /** One more holds all ranges that `cidr` touches. Returns whether another one held any of them. */

@@ -56,6 +56,19 @@ test('a range that another node has is not written before that node is gone', as
   assert.deepEqual(rig.cidrsOf('b'), ['10.0.0.0/25']);
 });
 
+test('one node that registers with all addresses keeps no other one from the range of its machine', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.machines.set('b', ['10.0.0.0/24']).set('c', ['10.1.0.0/24']);
+  rig.join('all', ['10.0.0.0/8'], 'other://all');
+  rig.join('wide', ['10.1.0.0/20'], 'other://wide');
+  rig.join('b');
+  rig.join('c');
+  await rig.start();
+  for (let i = 0; i < 5; i++) await rig.advance(MINUTE);
+  assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('b')], [['10.0.0.0/24'], []]);
+  assert.deepEqual([rig.cidrsOf('c'), rig.eventsOf('c')], [[], ['PodCIDRClash']]);
+});
+
 test('nodes of another cloud, without a provider ID or on their way out are left alone', async () => {
   await using rig = new CloudRangesRig('from-cloud');
   for (const [name, providerID] of [
@@ -136,6 +149,8 @@ test('while another allocator has written a short while ago, nothing is written,
   rig.join('a');
   rig.join('b');
   givenBy(rig, 'a', 'kube-controller-manager', ['10.0.0.0/24'], 60_000);
+  rig.join('c');
+  givenBy(rig, 'c', 'kube-controller-manager', ['10.0.2.0/24'], 90_000);
   await rig.start();
   for (let i = 0; i < 8; i++) await rig.advance(MINUTE);
   assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('a')], [[], ['CIDRAllocatorConflict']]);
@@ -165,6 +180,9 @@ test('the first node waits for so long as another allocator would need, and is l
   assert.deepEqual([rig.cidrsOf('a'), rig.cidrsOf('b')], [[], []]);
   // Another one is there after all.
   givenBy(rig, 'a', 'kube-controller-manager', ['10.244.0.0/24']);
+  rig.join('c');
+  await rig.settle();
+  givenBy(rig, 'c', 'kube-controller-manager', ['10.244.1.0/24']);
   await rig.settle();
   for (let i = 0; i < 9; i++) await rig.advance(MINUTE);
   assert.deepEqual(rig.cidrsOf('b'), []);

@@ -31,7 +31,7 @@ export class NodeRanges {
   constructor(books: readonly RangeBook[], reserved: readonly Cidr[] = []) {
     this.#books = [...books];
     this.#reserved = reserved;
-    for (const cidr of reserved) this.#occupy(cidr);
+    for (const cidr of reserved) for (const book of books) book.occupy(cidr);
   }
 
   /** What can be allocated from, in the order in which it is. */
@@ -42,7 +42,9 @@ export class NodeRanges {
   /** Allocates from this set too, except what is held in it. */
   add(set: CidrSet): void {
     for (const cidr of this.#reserved) set.occupy(cidr);
-    for (const { cidrs } of this.#holdings.values()) for (const cidr of cidrs) set.occupy(cidr);
+    for (const { cidrs } of this.#holdings.values()) {
+      for (const cidr of cidrs) if (!set.isTooWide(cidr)) set.occupy(cidr);
+    }
     this.#books.push(set);
   }
 
@@ -74,7 +76,13 @@ export class NodeRanges {
     return this.#uids.keys();
   }
 
-  /** The node has these pod CIDRs. Returns those of which another node holds a part. */
+  /** Whether the node has more of a set than one node can have: in that set it holds nothing then. */
+  isTooWide(text: string): boolean {
+    const cidr = parseCidr(text);
+    return cidr !== undefined && this.sets.some((set) => set.isTooWide(cidr));
+  }
+
+  /** The node has these pod CIDRs. Returns those of which another node holds a part, and those that are too wide. */
   hold(name: string, uid: string, texts: readonly string[]): readonly string[] {
     if (sameTexts(this.heldBy(uid), texts)) return [];
     this.release(uid);
@@ -106,7 +114,7 @@ export class NodeRanges {
   release(uid: string): boolean {
     const holding = this.#holdings.get(uid);
     if (!holding) return false;
-    for (const cidr of holding.cidrs) for (const book of this.#books) book.release(cidr);
+    for (const cidr of holding.cidrs) for (const book of this.#booksFor(cidr)) book.release(cidr);
     this.#holdings.delete(uid);
     const uids = this.#uids.get(holding.name);
     uids?.delete(uid);
@@ -122,8 +130,14 @@ export class NodeRanges {
   }
 
   #occupy(cidr: Cidr): boolean {
-    const shared = this.#books.map((book) => book.occupy(cidr));
-    return shared.includes(true);
+    const books = this.#booksFor(cidr);
+    const shared = books.map((book) => book.occupy(cidr));
+    return shared.includes(true) || books.length < this.#books.length;
+  }
+
+  /** By the same rule when it is held and when it is given back. */
+  #booksFor(cidr: Cidr): readonly RangeBook[] {
+    return this.#books.filter((book) => !(book instanceof CidrSet && book.isTooWide(cidr)));
   }
 }
 

@@ -135,10 +135,107 @@ test('another allocator that gives a node its range while this one starts is lef
   await rig.advance(2_000);
   rig.give('a', '10.0.5.0/24');
   rig.join('b');
+  await rig.advance(5_000);
+  rig.give('b', '10.0.6.0/24');
+  rig.join('c');
   await rig.advance(9 * MINUTE);
   assert.deepEqual([rig.api.writes.length, rig.eventsOf('a')], [0, ['CIDRAllocatorConflict']]);
   await rig.advance(2 * MINUTE);
-  assert.deepEqual(rig.given, { a: '10.0.5.0/24', b: '10.0.0.0/24' });
+  assert.deepEqual(rig.given, { a: '10.0.5.0/24', b: '10.0.6.0/24', c: '10.0.0.0/24' });
+});
+
+test('one node that gives itself a range, again and again, delays no other one by more than two minutes', async () => {
+  await using rig = new IpamRig();
+  rig.join('a');
+  await started(rig);
+  for (let i = 0; i < 8; i++) {
+    rig.api.holdWatch = true;
+    rig.join('own');
+    rig.api.holdWatch = false;
+    rig.api.publish();
+    rig.give('own', '10.0.7.0/24');
+    if (i === 0) rig.join('b');
+    await rig.settle();
+    if (i === 0) await rig.advance(11_000);
+    // Another allocator would have been seen meanwhile, or had its other replica take over.
+    if (i === 0) assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('own')], [[], ['CIDRAllocatorConflict']]);
+    await rig.advance(20_000);
+    rig.api.remove('own');
+  }
+  assert.deepEqual(rig.given, { a: '10.0.0.0/24', b: '10.0.1.0/24' });
+});
+
+test('another allocator is found after the sign of one node too, and where another replica of it takes over for a minute', async () => {
+  await using rig = new IpamRig();
+  rig.join('own');
+  await rig.start();
+  rig.give('own', '10.0.7.0/24');
+  for (const [i, afterMs] of [9_000, MINUTE, 3 * MINUTE].entries()) {
+    rig.join(`n${i}`);
+    await rig.advance(afterMs);
+    rig.give(`n${i}`, `10.0.${i}.0/24`);
+    await rig.settle();
+  }
+  assert.deepEqual([rig.api.writes, rig.cidrsOf('n2')], [[], ['10.0.2.0/24']]);
+  await using slow = new IpamRig();
+  slow.join('own');
+  await slow.start();
+  slow.give('own', '10.0.7.0/24');
+  slow.join('n0');
+  await slow.advance(100_000);
+  slow.give('n0', '10.0.0.0/24');
+  slow.join('n1');
+  await slow.advance(9 * MINUTE);
+  assert.deepEqual([slow.api.writes, slow.eventsOf('n0')], [[], ['CIDRAllocatorConflict']]);
+});
+
+test('one node that says to have its range from this program ends no observation', async () => {
+  await using rig = new IpamRig();
+  rig.join('a', ['10.0.0.0/24'], writtenBy('kube-controller-manager', '2025-12-31T23:58:00Z'));
+  rig.join('b', ['10.0.1.0/24'], writtenBy(FIELD_MANAGER, '2025-12-31T23:59:00Z'));
+  rig.join('c');
+  await rig.start();
+  await rig.advance(MINUTE);
+  assert.deepEqual(rig.cidrsOf('c'), []);
+  await rig.advance(MINUTE);
+  assert.deepEqual(rig.cidrsOf('c'), ['10.0.2.0/24']);
+});
+
+test('one node that registers with the cluster CIDR is told, and takes nothing from the others', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/22,fd00::/62', serviceClusterIpRange: '10.0.0.0/24' });
+  rig.join('all', ['10.0.0.0/22', 'fd00::/62']);
+  rig.join('a');
+  await started(rig);
+  rig.join('b');
+  rig.api.remove('all');
+  rig.join('c');
+  rig.join('d');
+  await rig.settle();
+  assert.deepEqual(rig.given, {
+    a: '10.0.1.0/24 fd00::/64',
+    b: '10.0.2.0/24 fd00:0:0:1::/64',
+    c: '10.0.3.0/24 fd00:0:0:2::/64',
+    d: '',
+  });
+  assert.deepEqual(rig.eventsOf('all'), ['PodCIDRClash']);
+  assert.match(rig.events[0]?.note.message ?? '', /10\.0\.0\.0\/22, fd00::\/62 of node all .*too wide for one node/);
+});
+
+test('ranges of an older, wider node mask stay with their nodes, through added ranges too', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/22' });
+  rig.join('old', ['10.0.0.0/23']);
+  rig.join('older', ['10.1.0.0/23']);
+  await started(rig);
+  rig.addRanges('10.1.0.0/22');
+  for (const name of ['a', 'b', 'c', 'd', 'e']) rig.join(name);
+  await rig.advance(11_000);
+  assert.deepEqual(['a', 'b', 'c', 'd', 'e'].flatMap((name) => rig.cidrsOf(name)).toSorted(), [
+    '10.0.2.0/24',
+    '10.0.3.0/24',
+    '10.1.2.0/24',
+    '10.1.3.0/24',
+  ]);
+  assert.ok(!rig.events.some(({ note }) => note.reason === 'PodCIDRClash'));
 });
 
 test('the metric says that another one allocates for as long as that counts, whether nodes come or not', async () => {
@@ -158,6 +255,8 @@ test('the metric says that another one allocates for as long as that counts, whe
   rig.join('a');
   assert.equal(refusing(), 0);
   rig.give('a', '10.0.5.0/24');
+  rig.join('b');
+  rig.give('b', '10.0.6.0/24');
   await rig.advance(9 * MINUTE);
   assert.equal(refusing(), 1);
   await rig.advance(2 * MINUTE);
@@ -193,13 +292,14 @@ test('while it is not known who gave a node its range, no other node gets one', 
 test('managed fields tell who allocates: another one’s are refused, our own need no wait', async () => {
   await using refused = new IpamRig();
   refused.join('a', ['10.0.0.0/24'], writtenBy('kube-controller-manager', '2025-12-31T23:58:00Z'));
+  refused.join('also', ['10.0.1.0/24'], writtenBy('kube-controller-manager', '2025-12-31T23:57:00Z'));
   refused.join('b');
   await refused.start();
   assert.deepEqual(refused.eventsOf('a'), ['CIDRAllocatorConflict']);
   await refused.advance(7 * MINUTE);
   assert.equal(refused.api.writes.length, 0);
   await refused.advance(2 * MINUTE);
-  assert.deepEqual(refused.cidrsOf('b'), ['10.0.1.0/24']);
+  assert.deepEqual(refused.cidrsOf('b'), ['10.0.2.0/24']);
 
   await using ours = new IpamRig();
   ours.join('a', ['10.0.0.0/24'], writtenBy(FIELD_MANAGER, '2025-12-31T23:58:00Z'));

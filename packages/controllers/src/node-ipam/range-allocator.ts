@@ -187,7 +187,9 @@ class Run {
     if (cidrs.length === 0) return;
     const shared = this.#ranges.hold(name, uid, cidrs);
     if (shared.length === 0) return;
-    const message = `Another node, or the Service range, overlaps the pod CIDR ${shared.join(', ')} of node ${name}. Delete one of the nodes and let it register again.`;
+    const message = shared.some((cidr) => this.#ranges.isTooWide(cidr))
+      ? `The pod CIDR ${shared.join(', ')} of node ${name} is too wide for one node, so other nodes get parts of it. Delete this node and let it register again.`
+      : `Another node, or the Service range, overlaps the pod CIDR ${shared.join(', ')} of node ${name}. Delete one of the nodes and let it register again.`;
     if (this.#told.tell(node, { type: 'Warning', reason: 'PodCIDRClash', message })) this.#deps.logger.error(message);
   }
 
