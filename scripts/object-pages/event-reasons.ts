@@ -275,8 +275,10 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       reason: 'PodCIDRWithoutRoute',
       type: 'Warning',
       on: 'Node',
-      means: 'The pod CIDR of the node is not in `--cluster-cidr`, or invalid: no route is created for it.',
-      remedy: 'Correct `--cluster-cidr`, or delete the node and let it register again.',
+      means:
+        'The pod CIDR of the node is not in `--cluster-cidr`, invalid, or overlaps that of an older node or `--service-cluster-ip-range`: no route is created for it. One that exists already is kept.',
+      remedy:
+        'Correct `--cluster-cidr`, or delete the node and let it register again. If the pod CIDR overlaps another one, find out who chose it: a compromised node may draw traffic that way.',
     },
     {
       reason: 'RouteRemovalHeld',

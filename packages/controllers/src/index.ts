@@ -16,8 +16,8 @@ export type {
 export { createRouteController, type RouteController } from './route/route-controller.ts';
 export type { RouteControllerDependencies, RouteControllerOptions } from './route/route-dependencies.ts';
 export { followRanges } from './route/cluster-ranges.ts';
-export { planRoutes, type ObservedRoutes } from './route/plan.ts';
-export type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './route/planned-route.ts';
+export { planRoutes } from './route/plan.ts';
+export type { CreateRoute, DeleteRoute, NodeRoutes, ObservedRoutes, RoutePlan } from './route/planned-route.ts';
 export { parseClusterCidrs } from './ip/cluster-cidrs.ts';
 export {
   createNodeLifecycleController,

@@ -1,4 +1,5 @@
 /** The route controller, from the program's flags. */
+import { parseCidr } from '@outrigger/cloud-provider';
 import { createRouteController, followRanges, parseClusterCidrs, type RouteController } from '@outrigger/controllers';
 import type { RunningController } from '@outrigger/controller-manager';
 import { resources } from '@outrigger/kube';
@@ -23,6 +24,8 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
   const dependencies = dependenciesOf(context, ROUTE_CONTROLLER);
   const store = stores.open(resources.nodes);
   const fixed = parseClusterCidrs(options.cloud.clusterCidr);
+  // Only Node IPAM refuses what is no range: charts pass the flag to programs that do not run it.
+  const serviceCidrs = options.ipam.serviceClusterIpRange.split(',').flatMap((text) => parseCidr(text.trim()) ?? []);
   let clusterRanges = fixed;
   let knowsAllRanges = options.ipam.additionalClusterCidrsFile === '';
   let running: RouteController | undefined;
@@ -53,6 +56,7 @@ export function buildRouteController(context: LeaderContext): Omit<RunningContro
                 get clusterCidrs() {
                   return clusterRanges;
                 },
+                serviceCidrs,
                 get knowsAllRanges() {
                   return knowsAllRanges;
                 },

@@ -3,7 +3,7 @@ import { parseCidr, type Cidr, type Route } from '@outrigger/cloud-provider';
 import type { Fact, Finding, Standing } from '../finding.ts';
 import { factOfAction, type ActionState } from '../planned-action.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
-import type { CreateRoute, DeleteRoute, RoutePlan } from './planned-route.ts';
+import type { CreateRoute, DeleteRoute, NodeRoutes, RoutePlan } from './planned-route.ts';
 import { factOfKept, factOfRoute, notedCreate, notedDelete, targetOf } from './route-words.ts';
 
 const controller = 'node-route-controller';
@@ -43,7 +43,7 @@ export function explainRoutes(
     ...creates.map((one) => factOfAction(notedCreate(one).summary, stateOf(one))),
     ...deletes.map((one) => factOfAction(notedDelete(one).summary, stateOf(one))),
     ...(routes.some((route) => plan.kept.routes.includes(route)) ? [factOfKept(plan.kept)] : []),
-    ...(about ? obstaclesOf(about.problems, about.waits) : []),
+    ...(about ? obstaclesOf(about) : []),
   ];
   return {
     controller,
@@ -79,15 +79,16 @@ export function* listRoutes({ plan, routes, stateOf }: ExplainedRoutes): Iterabl
     const planned = [factOfAction(notedCreate(one).summary, stateOf(one))];
     yield { name, controller, state: 'missing', to: node.metadata?.name ?? '', planned };
   }
-  for (const { node, problems, waits } of plan.nodes) {
-    const planned = obstaclesOf(problems, waits);
-    if (planned.length > 0) yield { name: node.metadata?.name ?? '', controller, state: 'waits', planned };
+  for (const one of plan.nodes) {
+    const planned = obstaclesOf(one);
+    if (planned.length > 0) yield { name: one.node.metadata?.name ?? '', controller, state: 'waits', planned };
   }
 }
 
-function obstaclesOf(problems: readonly string[], waits: boolean): readonly Fact[] {
+function obstaclesOf({ disputed, problems, waits }: NodeRoutes): readonly Fact[] {
   return [
     ...(waits ? [{ text: 'No route can be created until the node has an IP address.' }] : []),
     ...problems.map((text) => ({ text: `No route can be created: ${text}` })),
+    ...disputed.map((text) => ({ text: `Its route is kept, but not created again: ${text}` })),
   ];
 }

@@ -1,9 +1,15 @@
 /** Makes the routes that are planned: while some batches are in flight, routes gather for the next. Entry point: `RouteMaker`. */
-import type { NodeAddress, RouteRequest, RouteResult, Routes } from '@outrigger/cloud-provider';
+import {
+  canonicalIp,
+  type NodeAddress,
+  type RouteRequest,
+  type RouteResult,
+  type Routes,
+} from '@outrigger/cloud-provider';
 import { refOfNode } from '../node-ref.ts';
 import { failureNote } from './failure-note.ts';
 import type { CreateRoute } from './planned-route.ts';
-import { addressesOf, hopsOfNode } from './route-owners.ts';
+import { hopsOfNode } from './route-owners.ts';
 import { notedCreate, subjectOfCreate } from './route-words.ts';
 import { suspect, SUSPECT_MS, type RouteWork } from './route-work.ts';
 import type { StoredRouteRecord } from './stored-route-record.ts';
@@ -23,8 +29,8 @@ export class RouteMaker {
 
   /** Starts what may start; milliseconds until there is more. */
   start(creates: readonly CreateRoute[]): number {
-    const { cloud, inFlight, retries } = this.#work;
-    const free = creates.filter(({ key }) => !inFlight.has(key));
+    const { cloud, inFlight, retries, stored } = this.#work;
+    const free = creates.filter(({ destination, key }) => !inFlight.has(key) && !stored?.record.isFull(destination));
     const ready = free.filter(({ key }) => retries.waitMs(key) === 0);
     let soonest = Math.min(...free.map(({ key }) => retries.waitMs(key) || Number.POSITIVE_INFINITY));
     while (ready.length > 0) {
@@ -50,9 +56,10 @@ export class RouteMaker {
   /** Where the cloud keeps no owner, it is written down before: whatever comes of the request, its route is known as ours. */
   async #createRecorded(batch: readonly CreateRoute[]): Promise<readonly RouteResult[]> {
     const { clock, cloud, nextHop, stored } = this.#work;
-    const requests = batch.map(requestOf);
-    if (!stored) return cloud.create(requests);
+    if (!stored) return cloud.create(batch.map((create) => requestOf(create)));
     const hops = batch.map(({ node }) => hopsOfNode(node, nextHop));
+    // No other address than those that are written down.
+    const requests = batch.map((create, i) => requestOf(create, nextHop === 'instance' ? undefined : hops[i]));
     for (const [i, { destination }] of batch.entries()) {
       stored.record.note(destination, hops[i] ?? [], Number.POSITIVE_INFINITY);
     }
@@ -75,7 +82,7 @@ export class RouteMaker {
     if (result.kind !== 'failed') {
       retries.succeeded(create.key);
       // Only by its addresses is such a route known to lead to the node.
-      const nextHops = stored && nextHop !== 'instance' ? addressesOf(create.node) : undefined;
+      const nextHops = stored && nextHop !== 'instance' ? hopsOfNode(create.node, nextHop) : undefined;
       known.made(create, clock.monotonic(), nextHops);
       // The record is to have its ID before its machine may be forgotten.
       if (nextHop === 'instance') listIn(SUSPECT_MS);
@@ -92,7 +99,10 @@ export class RouteMaker {
   }
 }
 
-function requestOf({ node, destination, replaces }: CreateRoute): RouteRequest {
-  const addresses = (node.status?.addresses ?? []) as readonly NodeAddress[];
+/** `hops`: the IP addresses that a route may lead to. Default: all. */
+function requestOf({ node, destination, replaces }: CreateRoute, hops?: readonly string[]): RouteRequest {
+  const all = (node.status?.addresses ?? []) as readonly NodeAddress[];
+  const isNoted = (ip: string | undefined): boolean => !hops || ip === undefined || hops.includes(ip);
+  const addresses = all.filter(({ address }) => isNoted(canonicalIp(address)));
   return { node: refOfNode(node), addresses, destination, ...(replaces.length > 0 && { replaces }) };
 }

@@ -4,7 +4,8 @@ import { contains, parseCidr, type Route } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import * as fc from 'fast-check';
 import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';
-import { leadsTo, planRoutes } from './plan.ts';
+import { leadsTo } from './leads-to.ts';
+import { planRoutes } from './plan.ts';
 import type { RoutePlan } from './planned-route.ts';
 import { upstreamScenarios, type ScenarioRoute } from './upstream-scenarios.suite.ts';
 

@@ -1,6 +1,27 @@
-/** What a plan for the routes can ask for, and what it says about each node. Data only. */
-import type { Route } from '@outrigger/cloud-provider';
+/** What a plan for the routes is made from, what it can ask for, and what it says about each node. Data only. */
+import type { Cidr, Route, Routes } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
+import type { UnmanagedRule } from '../unmanaged-nodes.ts';
+import type { KnownHops } from './route-owners.ts';
+
+export interface ObservedRoutes {
+  /** All nodes, of a store that is synced. */
+  readonly nodes: Iterable<Node>;
+  /** All routes of the network. */
+  readonly routes: Iterable<Route>;
+  /** `--cluster-cidr`. */
+  readonly clusterCidrs: readonly Cidr[];
+  /** `--service-cluster-ip-range`. Default: none. */
+  readonly serviceCidrs?: readonly Cidr[] | undefined;
+  /** The prefix of our provider IDs. */
+  readonly providerName: string;
+  /** Nodes that are left alone. Default: none. */
+  readonly unmanaged?: readonly UnmanagedRule[] | undefined;
+  /** Given where routes are `unmarked`: what else is known of them. Default: they have owners. */
+  readonly record?: KnownHops;
+  /** `Routes.nextHop`: where they lead to addresses alone, none is made to a node that has none. */
+  readonly nextHop?: Routes['nextHop'];
+}
 
 /** A route that is to be made. */
 export interface CreateRoute {
@@ -35,6 +56,8 @@ export interface NodeRoutes {
   readonly complete: boolean;
   /** What stands in the way and cannot be mended here: one sentence for a person. */
   readonly problems: readonly string[];
+  /** Why routes that are there would not be made now, and stay: one sentence for a person. */
+  readonly disputed: readonly string[];
   /** Keys of the routes to be made. */
   readonly missing: readonly string[];
   /** None can be made before the node has an IP address, where routes lead to addresses alone. */

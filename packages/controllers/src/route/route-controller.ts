@@ -307,10 +307,11 @@ class Run {
 
   #plan(nodes: Iterable<Node>): RoutePlan {
     const { options, routes } = this.#deps;
-    const { clusterCidrs, providerName, unmanaged } = options;
+    const { clusterCidrs, providerName, serviceCidrs, unmanaged } = options;
     const record = this.#stored?.record;
     const unmarked = record && { record, nextHop: routes.nextHop };
-    return planRoutes({ nodes, routes: this.#known.values(), clusterCidrs, providerName, unmanaged, ...unmarked });
+    const known = this.#known.values();
+    return planRoutes({ nodes, routes: known, clusterCidrs, serviceCidrs, providerName, unmanaged, ...unmarked });
   }
 
   /** What is ours now, by its node, is so after the node. Milliseconds until it is tried again to write that down. */
@@ -385,11 +386,15 @@ class Run {
     }
   }
 
-  #settle({ node, complete, problems, missing }: NodeRoutes): void {
+  #settle({ node, complete, disputed, problems, missing }: NodeRoutes): void {
     if (problems.length > 0 && this.#deps.options.knowsAllRanges === false) return;
-    if (problems.length > 0) {
-      const message = `No route is created for node ${node.metadata?.name ?? ''}. ${problems.join(' ')}`;
-      this.#told.tell(node, { type: 'Warning', reason: 'PodCIDRWithoutRoute', message });
+    const name = node.metadata?.name ?? '';
+    const told = [
+      ...(problems.length > 0 ? [`No route is created for node ${name}.`, ...problems] : []),
+      ...(disputed.length > 0 ? [`A route of node ${name} is kept, but not created again.`, ...disputed] : []),
+    ];
+    if (told.length > 0) {
+      this.#told.tell(node, { type: 'Warning', reason: 'PodCIDRWithoutRoute', message: told.join(' ') });
     }
     const failed = problems.length > 0 || missing.some((key) => this.#retries.hasFailed(key));
     // A route that is being made says nothing yet.

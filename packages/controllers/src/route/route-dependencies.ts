@@ -14,6 +14,8 @@ export interface RouteControllerOptions {
   readonly clusterId: string;
   /** `--cluster-cidr`, by `parseClusterCidrs`: one range, or one of each family. */
   readonly clusterCidrs: readonly Cidr[];
+  /** `--service-cluster-ip-range`: no pod CIDR that overlaps it gets a route. Default: none. */
+  readonly serviceCidrs?: readonly Cidr[] | undefined;
   /** False while there may be others, of which nodes have parts: of a node outside of those above nothing is said. Default: true. */
   readonly knowsAllRanges?: boolean;
   /** `--route-reconciliation-period`, in milliseconds, which is kept to as it is. Default: 600,000, of which a tenth is left to chance. */

@@ -5,7 +5,14 @@
  * record has the two together, as the node may be gone by now, or its address another. Everything else is foreign, also inside of
  * the cluster's ranges, and also from the pod CIDR of one node to where another one is or was.
  */
-import { canonicalIp, parseCidr, PROVIDER_ID_LENGTH, type Route, type Routes } from '@outrigger/cloud-provider';
+import {
+  canonicalIp,
+  familyOf,
+  parseCidr,
+  PROVIDER_ID_LENGTH,
+  type Route,
+  type Routes,
+} from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 import { ownerOfNode, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
@@ -101,9 +108,9 @@ const destinationsOf = rememberEach((node: Node): readonly string[] =>
   podCidrsOf(node).map((cidr) => parseCidr(cidr)?.text ?? cidr),
 );
 
-/** The next hops by which a route to this node is known. */
+/** The next hops that a new route to this node may have. */
 export function hopsOfNode(node: Node, kind: Routes['nextHop']): readonly string[] {
-  return kind === 'instance' ? hopOfMachine(node.spec?.providerID) : addressesOf(node);
+  return kind === 'instance' ? hopOfMachine(node.spec?.providerID) : firstAddressesOf(node);
 }
 
 /** As an entry of the record has it, in which a space or a new line, which a kubelet may have written, would be the end of it. */
@@ -111,6 +118,20 @@ function hopOfMachine(providerID: string | undefined): readonly string[] {
   if (!providerID || providerID.length > PROVIDER_ID_LENGTH) return [];
   return [providerID.replaceAll(/\s/gu, '%20')];
 }
+
+/** A kubelet may write 1,000, and others again and again: the record has a line for each. */
+const MOST_HOPS_OF_FAMILY = 4;
+
+/** Of each family the first, those of type InternalIP before others. */
+const firstAddressesOf = rememberEach((node: Node): readonly string[] => {
+  const internal = (node.status?.addresses ?? []).flatMap(({ type, address }) =>
+    type === 'InternalIP' ? (canonicalIp(address) ?? []) : [],
+  );
+  const all = [...new Set([...internal, ...addressesOf(node)])];
+  return ([4, 6] as const).flatMap((family) =>
+    all.filter((ip) => familyOf(ip) === family).slice(0, MOST_HOPS_OF_FAMILY),
+  );
+});
 
 /** The node's IP addresses, in canonical form. */
 export const addressesOf: (node: Node) => readonly string[] = rememberEach(({ status }) =>

@@ -6,11 +6,16 @@
 import { parseCidr, type Route } from '@outrigger/cloud-provider';
 import { linesOf, type KnownHops } from './route-owners.ts';
 
+/** Lines of one destination. A node has eight at most; with more it has had other addresses again and again. */
+const MOST_LINES = 64;
+
 export class RouteRecord implements KnownHops {
   /** By `destination hop`: when it was noted last; monotonic. */
   readonly #entries = new Map<string, number>();
   /** Those that the last list did not have, and when that was. */
   readonly #missing = new Map<string, number>();
+  /** By destination, how many entries there are. */
+  readonly #lines = new Map<string, number>();
   #version = 0;
 
   /** Grows with each change of what `text` says. */
@@ -26,7 +31,7 @@ export class RouteRecord implements KnownHops {
   note(destination: string, hops: readonly string[], at: number): void {
     for (const hop of hops) {
       const entry = entryOf(destination, hop);
-      if (!this.#entries.has(entry)) this.#version++;
+      if (!this.#entries.has(entry)) this.#count(destination, 1);
       this.#missing.delete(entry);
       this.#entries.set(entry, Math.max(at, this.#entries.get(entry) ?? at));
     }
@@ -59,7 +64,19 @@ export class RouteRecord implements KnownHops {
   #forget(entry: string): void {
     this.#entries.delete(entry);
     this.#missing.delete(entry);
+    this.#count(entry.split(' ', 1)[0] ?? '', -1);
+  }
+
+  #count(destination: string, more: 1 | -1): void {
     this.#version++;
+    const lines = (this.#lines.get(destination) ?? 0) + more;
+    if (lines > 0) this.#lines.set(destination, lines);
+    else this.#lines.delete(destination);
+  }
+
+  /** Nothing more is to be made until lists have shown what of it is gone: one node would fill the record of all. */
+  isFull(destination: string): boolean {
+    return (this.#lines.get(destination) ?? 0) >= MOST_LINES;
   }
 
   /** One entry a line. */

@@ -5,7 +5,7 @@ import { podCidrsOf } from '../pod-cidrs.ts';
 
 export interface WantedRoutes {
   /** Canonical, each once, all within the cluster's ranges. */
-  readonly destinations: readonly string[];
+  readonly destinations: readonly Cidr[];
   /** Pod CIDRs that get no route. */
   readonly problems: readonly string[];
 }
@@ -15,7 +15,7 @@ export interface WantedRoutes {
  * cluster has no range is another network's affair, as long as the node has one that is ours.
  */
 export function wantedRoutes(node: Node, clusterCidrs: readonly Cidr[]): WantedRoutes {
-  const destinations = new Set<string>();
+  const destinations = new Map<string, Cidr>();
   const problems: string[] = [];
   let others: string | undefined;
   for (const text of podCidrsOf(node)) {
@@ -23,7 +23,7 @@ export function wantedRoutes(node: Node, clusterCidrs: readonly Cidr[]): WantedR
     if (!cidr) {
       problems.push(`Its pod CIDR ${quote(text)} is not a CIDR range.`);
     } else if (clusterCidrs.some((range) => contains(range, cidr))) {
-      destinations.add(cidr.text);
+      destinations.set(cidr.text, cidr);
     } else {
       const problem = `Its pod CIDR ${cidr.text} is outside of --cluster-cidr (${clusterCidrs.map((range) => range.text).join(', ')}).`;
       if (clusterCidrs.some(({ family }) => family === cidr.family)) problems.push(problem);
@@ -31,5 +31,5 @@ export function wantedRoutes(node: Node, clusterCidrs: readonly Cidr[]): WantedR
     }
   }
   if (others !== undefined && destinations.size === 0 && problems.length === 0) problems.push(others);
-  return { destinations: [...destinations], problems };
+  return { destinations: [...destinations.values()], problems };
 }
