@@ -30,7 +30,10 @@ async function asked(isTrusted: boolean): Promise<readonly Asked[]> {
   };
   const { signal } = new AbortController();
   const webhook = createServiceWebhook({ isTrusted, logger: silentLogger, providers: [provider], signal });
-  await assert.rejects(webhook.answer({ uid: 'x', operation: 'CREATE', dryRun: false, object }, signal), /asked/u);
+  await assert.rejects(
+    webhook.answer({ uid: 'x', operation: 'CREATE', dryRun: false, object, oldObject: undefined }, signal),
+    /asked/u,
+  );
   return calls;
 }
 

@@ -19,6 +19,9 @@ import type { Bring, LookAgain, ServicePlan } from './service-plan.ts';
 /** So long looks have to leave out the same, in a cloud that neither can be asked nor says that its looks show all. */
 const BELIEVED_AFTER_MS = 90_000;
 
+/** Each may be a request of its own, and tenants may write how many there are: one that fails spares the others. */
+const MOST_ASKED = 20;
+
 /** How sure the provider says its looks are, and what it can be asked. */
 type Trust = Pick<LoadBalancers, 'consistency' | 'namedByOwner' | 'read'>;
 
@@ -35,6 +38,8 @@ export interface Knowledge {
   readonly wait: Wait | undefined;
   /** A look of this process has left out nothing that was known: what another process was waiting for is over. */
   readonly isShown: boolean;
+  /** Something of it was seen in the cloud, or asked for by this process: it rests on more than a record, which tenants may write. */
+  readonly isProved: boolean;
 }
 
 /** A wait that was begun: since when (milliseconds since the epoch), and for what. */
@@ -86,13 +91,15 @@ export function judgeLook(plan: ServicePlan, before: Knowledge, look: Look, opti
   const found = parts.see(look.parts, options.owner, options.service);
   const wait = goOn(found ? 'anew' : before.wait, parts, look, before.isShown ? undefined : options.recorded);
   const isShown = before.isShown || wait === undefined;
+  const isProved = before.isProved || look.parts.some((part) => isOwnedBy(part, options.owner));
   // What is missing is found out first; then what nobody has seen. Each is in doubt once.
   for (;;) {
     const doubt = findDoubt(plan, parts, look, options);
     if (!doubt) break;
     const wanted = plan.kind === 'bring' ? plan.desired.wanted : plan.kind !== 'failed' || plan.wanted;
     const answer = resolve(doubt, { parts, wait, look, options, wanted });
-    if (answer !== 'gone') return { plan: inPlaceOf(plan, doubt, answer), knowledge: { parts, wait, isShown } };
+    if (answer !== 'gone')
+      return { plan: inPlaceOf(plan, doubt, answer), knowledge: { parts, wait, isShown, isProved } };
     parts.forget(doubt.missing);
     // What was waited for is believed as a whole; a proof is about what was asked.
     if (doubt.unseen || !isProvable(options.trust)) parts.beSure();
@@ -100,12 +107,12 @@ export function judgeLook(plan: ServicePlan, before: Knowledge, look: Look, opti
   const { now, uncertainUntil = -Infinity } = options;
   if (plan.kind === 'bring' && plan.complete && plan.desired.wanted && look.startedAt < uncertainUntil) {
     const later: LookAgain = { kind: 'look-again', why: 'quiet', missing: [], inMs: Math.max(0, uncertainUntil - now) };
-    return { plan: later, knowledge: { parts, wait, isShown } };
+    return { plan: later, knowledge: { parts, wait, isShown, isProved } };
   }
   // All that it needs is there. Of one that is refused it is known of the members alone.
   if (plan.kind === 'bring' && plan.complete && !plan.refused) parts.beSure();
   const isOver = parts.missingIn(look.parts, 'there').length === 0 && parts.unseen.length === 0;
-  return { plan, knowledge: { parts, wait: isOver ? undefined : wait, isShown: isShown || isOver } };
+  return { plan, knowledge: { parts, wait: isOver ? undefined : wait, isShown: isShown || isOver, isProved } };
 }
 
 /** What a question is known by among those about one Service. */
@@ -164,9 +171,10 @@ function resolve(doubt: Doubt, { look, options, parts, wait, wanted }: Circumsta
     ...(doubt.unseen && canName(trust) ? unshownKinds(trust, look, owner) : []),
   ];
   const answers = questions.map((question) => look.answers.get(questionKey(question)));
-  if (answers.includes(undefined)) return { kind: 'ask', questions };
   const failed = answers.find((answer) => answer?.kind === 'failed');
   if (failed) return { kind: 'failed', wanted, error: failed.error };
+  const open = questions.filter((_, i) => answers[i] === undefined);
+  if (open.length > 0) return { kind: 'ask', questions: open.slice(0, MOST_ASKED) };
   const there = answers.filter((answer) => answer?.kind === 'there');
   if (there.some(({ isUnowned }) => !isUnowned)) return lookAgain('hidden', now);
   // Nothing proves that it is the Service's: whether it concerns it any more, looks alone say.

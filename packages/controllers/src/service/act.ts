@@ -84,9 +84,10 @@ export function applied(
   const parts = knowledge.parts.copy();
   parts.noteApplied(action, result);
   const begun = result.kind === 'pending' ? [result.handle] : [];
+  const isProved = knowledge.isProved || result.kind !== 'failed' || isUncertain(result.error);
   return {
     ...state,
-    knowledge: { ...knowledge, parts },
+    knowledge: { ...knowledge, parts, isProved },
     work: work && { ...work, handles: [...work.handles, ...begun] },
   };
 }

@@ -1,5 +1,6 @@
 /** One pass over a Service, from its beginning to what is done about the plan. Pure. */
 import type { BackEnd, PartAnswer } from '@outrigger/cloud-provider';
+import type { Service } from '@outrigger/kube';
 import { reviewField } from '../contested-field.ts';
 import { judgeLook, questionKey, type Judged } from '../load-balancer/judge-look.ts';
 import { recordAction } from '../load-balancer/load-balancer-words.ts';
@@ -8,6 +9,7 @@ import { act } from './act.ts';
 import { answerOf } from './adoption.ts';
 import { episodeOf, fail } from './fail.ts';
 import { leaveAlone } from './leave-alone.ts';
+import { giveUp, isHopeless } from './leftovers.ts';
 import { cleaned, letGo } from './let-go.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { missingRecordOf } from './parts-record.ts';
@@ -22,7 +24,17 @@ import { stateOf, type SeenLook, type ServiceState, type Settled } from './servi
 import { statusAction } from './service-words.ts';
 import { observedOf, selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
 import { hold, settle } from './settle.ts';
-import { after, LOOK, REST, wake, type Effect, type Read, type Step, type Surroundings } from './step-types.ts';
+import {
+  after,
+  LOOK,
+  REST,
+  wake,
+  type Effect,
+  type Read,
+  type ServiceEvent,
+  type Step,
+  type Surroundings,
+} from './step-types.ts';
 import { goOn, lookAgain } from './wait.ts';
 import { wakingText } from './waking-text.ts';
 
@@ -143,6 +155,7 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
     case 'refuse':
       return fail(state, plan.error, at, { isWanted: true, isPlans: true });
     case 'failed':
+      if (isHopeless(state, plan.error)) return giveUp(state, 'hopeless');
       return fail(state, plan.error, at, { isWanted: plan.wanted });
     case 'release': {
       const parts = state.knowledge.parts.words;
@@ -177,4 +190,11 @@ function followed(before: ServiceState, backEnds: readonly BackEnd[], refused: E
   const effects: readonly Effect[] = work?.episode === 'update' ? [{ kind: 'record', note: endNote('update') }] : [];
   const state = { ...before, followed: at.rules.dryRun ? before.followed : backEnds, work: undefined, polls: 0 };
   return after(effects, fail(state, refused, at, { isWanted: true }));
+}
+
+/** A pass goes on with what the server answered; what is settled is what was judged, without what others wrote meanwhile. */
+export function asAnswered(service: Service, event: ServiceEvent): Service {
+  if (event.kind !== 'written' || !event.metadata) return service;
+  const { purpose } = event.write;
+  return purpose === 'record' || purpose === 'open' ? { ...service, metadata: event.metadata } : service;
 }

@@ -26,9 +26,10 @@ import { identityOf } from './load-balancer-service.ts';
 import { NodeFollower } from './node-follower.ts';
 import { warnOfForeignNodes, watchForeignNodes } from './foreign-nodes.ts';
 import { Observations } from './observations.ts';
+import { asAnswered } from './pass.ts';
 import { onGrid } from './polling.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
-import { asAnswered, ServiceEffects } from './service-effects.ts';
+import { ServiceEffects } from './service-effects.ts';
 import { roleOf } from './role.ts';
 import type { ServiceState } from './service-state.ts';
 import { ServiceStates } from './service-states.ts';
@@ -115,7 +116,8 @@ class Run {
       onAnswer: (key, look) => this.#hear(key, { kind: 'looked', look }),
     });
     const ask = (key: string): void => this.#observations.ask(key);
-    this.#effects = new ServiceEffects({ deps, locks, metrics, states, ask, wake, written: this.#written });
+    const crowdOut = (key: string): void => this.#hear(key, { kind: 'crowded-out' });
+    this.#effects = new ServiceEffects({ deps, locks, metrics, states, ask, crowdOut, wake, written: this.#written });
   }
 
   async run(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Carries out what a step wants: Events, log and metrics, and what of a pass waits for a server or the cloud. */
-import type { CallContext } from '@outrigger/cloud-provider';
+import type { CallContext, PartAnswer } from '@outrigger/cloud-provider';
 import {
   isConflict,
   isInvalid,
@@ -22,8 +22,8 @@ import { tellContested } from '../tell-contested.ts';
 import { ToldEvents } from '../told-events.ts';
 import type { WrittenVersions } from '../written-versions.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
-import type { ServiceMetrics } from './service-metrics.ts';
-import { isLeftover, leftoverKey, type ServiceStates } from './service-states.ts';
+import { COUNTERS, type ServiceMetrics } from './service-metrics.ts';
+import { isLeftover, type ServiceStates } from './service-states.ts';
 import type { Effect, Next, Read, ServiceEvent, Write } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
 import { readyCondition } from './well-known-names.ts';
@@ -35,6 +35,9 @@ const PATHS = {
 } as const;
 
 const CHANGED = 'Service was deleted, replaced or changed in the meantime';
+
+/** So many are asked with a worker, where there is no place to wait without one. */
+const FEW_QUESTIONS = 5;
 
 /** What the effects of one step are about. */
 export interface About extends Pick<ReconcileContext, 'logger' | 'signal'> {
@@ -56,6 +59,8 @@ export interface ServiceEffectsOptions {
   readonly states: ServiceStates;
   /** The cloud is to be asked about it. */
   readonly ask: (key: string) => void;
+  /** It is gone itself, and has to go for the sake of others. */
+  readonly crowdOut: (key: string) => void;
   /** Its turn is to come. */
   readonly wake: (key: string) => void;
   readonly written: WrittenVersions;
@@ -80,7 +85,7 @@ export class ServiceEffects {
   /** At once, but for what has to be read before it can be told: within a pass alone. */
   carryOut(effect: Effect, about: About): Promise<void> | void {
     const { key, logger, service } = about;
-    const { deps, locks, metrics, states, wake, written } = this.#options;
+    const { crowdOut, deps, locks, metrics, states, wake, written } = this.#options;
     const { uid = '' } = service.metadata ?? {};
     switch (effect.kind) {
       case 'tell':
@@ -99,7 +104,7 @@ export class ServiceEffects {
       case 'ask':
         return this.#options.ask(key);
       case 'count':
-        return (effect.what === 'sync' ? metrics.syncs : metrics.nodeSyncErrors).inc();
+        return metrics[COUNTERS[effect.what]].inc();
       case 'updated':
         return metrics.updateLatency.observe(effect.afterMs / 1000);
       case 'forget-lock':
@@ -113,9 +118,11 @@ export class ServiceEffects {
         written.forget(key);
         if (effect.isGone) this.#told.forget(uid);
         return;
-      case 'leave-over':
-        states.set(leftoverKey(effect.state.uid), effect.state);
-        return wake(leftoverKey(effect.state.uid));
+      case 'leave-over': {
+        const left = states.leaveOver(effect.state);
+        if (left.surplus !== undefined) crowdOut(left.surplus);
+        return wake(left.key);
+      }
     }
   }
 
@@ -167,7 +174,11 @@ export class ServiceEffects {
     const { questions } = read;
     const { logger, signal } = pass;
     const callContext = (either: AbortSignal): CallContext => this.#callContext(pass, either, true);
-    const answers = await readParts(questions, { provider, callContext, clock, signal });
+    const begin = (): Promise<readonly PartAnswer[]> => readParts(questions, { provider, callContext, clock, signal });
+    // Tenants may write what is asked about: of many it has no worker meanwhile, or waits for a place.
+    const reading = pass.park(begin) ?? (questions.length <= FEW_QUESTIONS ? begin() : undefined);
+    if (!reading) return { kind: 'read', read, answers: undefined };
+    const answers = await reading;
     for (const [i, question] of questions.entries()) {
       logger.verbose(2, 'The cloud was asked directly about a part', { ...question, answer: answers[i] });
     }
@@ -224,13 +235,6 @@ export class ServiceEffects {
     const { items } = await this.#services.list({ namespace, fieldSelector: `metadata.name=${name}`, signal });
     return items[0];
   }
-}
-
-/** A pass goes on with what the server answered; what is settled is what was judged, without what others wrote meanwhile. */
-export function asAnswered(service: Service, event: ServiceEvent): Service {
-  if (event.kind !== 'written' || !event.metadata) return service;
-  const { purpose } = event.write;
-  return purpose === 'record' || purpose === 'open' ? { ...service, metadata: event.metadata } : service;
 }
 
 /** The server reads a UID in a status patch as an attempt to change it: this is another Service of the same name. */

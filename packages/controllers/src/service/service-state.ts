@@ -117,7 +117,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     settled: undefined,
     work: undefined,
     look: undefined,
-    knowledge: { parts: new KnownParts(begun, record), wait: undefined, isShown: false },
+    knowledge: { parts: new KnownParts(begun, record), wait: undefined, isShown: false, isProved: false },
     quietFrom: recorded ? startedAt + UNCERTAIN_MS : startedAt,
     uncertainUntil: -Infinity,
     emptySince: undefined,

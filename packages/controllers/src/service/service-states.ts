@@ -1,6 +1,7 @@
 /** What is known of each Service by its key, beside the store, which has those that are there. */
 import type { LoadBalancerService } from '@outrigger/cloud-provider';
 import type { Service, Store } from '@outrigger/kube';
+import { surplusOf } from './leftovers.ts';
 import { identityOf } from './load-balancer-service.ts';
 import { namespaceOf } from './observations.ts';
 import type { ServiceState } from './service-state.ts';
@@ -9,11 +10,13 @@ import { wakingText } from './waking-text.ts';
 /** Keys of Services that are gone themselves begin so. No namespace has such a name. */
 const LEFTOVER = 'uid:';
 
-export const leftoverKey = (uid: string): string => LEFTOVER + uid;
+const leftoverKey = (uid: string): string => LEFTOVER + uid;
 export const isLeftover = (key: string): boolean => key.startsWith(LEFTOVER);
 
 export class ServiceStates {
   readonly #byKey = new Map<string, ServiceState>();
+  /** Those of them whose objects are gone, the oldest first. */
+  readonly #leftovers = new Map<string, ServiceState>();
   readonly #services: Pick<Store<Service>, 'get'>;
   readonly #onNodesDone: () => void;
   /** So many are yet to follow the nodes. */
@@ -39,9 +42,18 @@ export class ServiceStates {
     if (before === state) return;
     if (state) this.#byKey.set(key, state);
     else this.#byKey.delete(key);
+    if (isLeftover(key) && state) this.#leftovers.set(key, state);
+    else this.#leftovers.delete(key);
     const more = Number(state?.nodes?.isDue ?? false) - Number(before?.nodes?.isDue ?? false);
     this.#due += more;
     if (more < 0 && this.#due === 0) this.#onNodesDone();
+  }
+
+  /** Its object is gone. Returns the key that it has from here on, and the one that has to go for it, if any has to. */
+  leaveOver(state: ServiceState): { readonly key: string; readonly surplus: string | undefined } {
+    const key = leftoverKey(state.uid);
+    this.set(key, state);
+    return { key, surplus: surplusOf([...this.#leftovers], state) };
   }
 
   /** Where the state of this Service is by now, which was under `key`; `undefined`: nothing is known of it any more. */

@@ -6,6 +6,7 @@ import { afterWrite } from '../contested-field.ts';
 import { acted, applied, begin, confirmed } from './act.ts';
 import { backoffMs, fail } from './fail.ts';
 import { FOREIGN_AFTER_MS, foreignOwnerOf } from './foreign-owner.ts';
+import { giveUp, leftoverOf } from './leftovers.ts';
 import { letGone } from './let-go.ts';
 import { ingressOf } from './load-balancer-service.ts';
 import { answered, pass, planAndCarryOut } from './pass.ts';
@@ -43,11 +44,14 @@ export function step(state: ServiceState | undefined, event: ServiceEvent, at: S
     case 'reconfigured':
       // Credentials, a quota's project, a network: what it failed for may be what was changed.
       return state.lastFailure ? { state: { ...state, failures: 0 }, effects: [], next: wake() } : rest(state);
+    case 'crowded-out':
+      return giveUp(state, 'surplus');
     case 'behind':
       return rest({ ...state, wish: undefined });
     case 'written':
       return written(state, event.write, event.metadata !== undefined, at);
     case 'read':
+      if (!event.answers) return poll(state);
       return tellReadiness(planAndCarryOut(answered(state, event.read, event.answers), at), at);
     case 'confirmed':
       return confirmed(state, event.bring, event.found, at);
@@ -109,8 +113,8 @@ function vanished(
     const message = 'A Service disappeared without being deleted; its load balancer is left to the search for orphans';
     return after([{ kind: 'log', level: 'warn', message, fields: { key: keyOfObject(service) } }], forgotten);
   }
-  // What is known of its parts goes on to hold; how often it has failed, and nodes, were about what it wanted.
-  const left = { ...stateOf(state, service, rules), leftover: service, failures: 0, nodes: undefined };
+  // What is known of its parts goes on to hold.
+  const left = leftoverOf(stateOf(state, service, rules), service, rules.planner.annotations);
   return { ...forgotten, effects: [...forgotten.effects, { kind: 'leave-over', state: left }] };
 }
 

@@ -28,6 +28,8 @@ export type ServiceEvent =
   | { readonly kind: 'nodes-changed'; readonly at: number }
   /** A changed cloud config was taken. */
   | { readonly kind: 'reconfigured' }
+  /** It is gone itself, and there are too many of such. */
+  | { readonly kind: 'crowded-out' }
   /** The cloud has said what there is. */
   | { readonly kind: 'looked'; readonly look: TimedObservation }
   /** Its turn has come, and the store has not seen our last write yet. */
@@ -36,7 +38,8 @@ export type ServiceEvent =
   | { readonly kind: 'due' }
   /** `metadata`: what the server answered; `undefined`: the Service is gone, another one or was written meanwhile, or this is a dry run. */
   | { readonly kind: 'written'; readonly write: Write; readonly metadata: ObjectMeta | undefined }
-  | { readonly kind: 'read'; readonly read: Read; readonly answers: readonly PartAnswer[] }
+  /** `answers`: `undefined`: as many wait for theirs as may. */
+  | { readonly kind: 'read'; readonly read: Read; readonly answers: readonly PartAnswer[] | undefined }
   /** `found`: what the API server has under its name. */
   | { readonly kind: 'confirmed'; readonly bring: Bring; readonly found: Service | undefined }
   /** One action of those that are being carried out. */
@@ -99,7 +102,7 @@ export type Effect =
   | { readonly kind: 'plan'; readonly actions: readonly NotedAction[] }
   /** The cloud is asked what there is, beside what comes next: `LOOK` waits for that answer. */
   | { readonly kind: 'ask' }
-  | { readonly kind: 'count'; readonly what: 'sync' | 'node-sync-error' }
+  | { readonly kind: 'count'; readonly what: 'sync' | 'node-sync-error' | 'given-up' }
   | { readonly kind: 'updated'; readonly afterMs: number }
   /** Its load balancer is gone. */
   | { readonly kind: 'forget-lock' }

@@ -1,8 +1,10 @@
 /** A Service whose load balancer takes one change after the other has no worker while the cloud is at work, and needs no look to go on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 import { actionOn } from './told-cloud.suite.ts';
+import { cleanupFinalizer, partsAnnotation } from './well-known-names.ts';
 
 /** The cloud is busy for so long with each change. */
 const BUSY_MS = 1_000;
@@ -197,5 +199,38 @@ test('a plan that is begun is not held up by many that are new in its namespace'
   while (done.get('long') !== STEPS) await rig.clock.advance(BUSY_MS);
   const ms = rig.clock.monotonic() - began;
   assert.ok(ms < 1.2 * STEPS * BUSY_MS, `${ms} ms for ${STEPS} steps`);
+  await rig.stop();
+});
+
+test('whose records name many parts has no worker while the cloud is asked about each, and others wait for none of it', async () => {
+  const { done, rig } = await busyCloud();
+  const { plan, read } = rig.provider;
+  const nothing = { actions: [], complete: true, ingress: [] };
+  rig.provider.plan = (desired, parts) => (desired.wanted ? plan(desired, parts) : nothing);
+  const asked: number[] = [];
+  rig.provider.read = async (parts, call) => {
+    asked.push(parts.length);
+    await rig.clock.sleep(100 * parts.length);
+    return (await read?.(parts, call)) ?? [];
+  };
+  const record = Array.from({ length: 200 }, (_, i) => `address/${i}`).join(' ');
+  const annotations = { [loadBalancerOwnerAnnotation]: 'memory', [partsAnnotation]: record };
+  const names = Array.from({ length: 100 }, (_, i) => `greedy${i}`);
+  for (const name of names) {
+    rig.api.namespaces.set(name, 'greedy');
+    rig.api.apply(name, { ...webSpec, type: 'ClusterIP' }, { finalizers: [cleanupFinalizer], annotations });
+  }
+  await rig.start();
+  await rig.clock.advance(50);
+  for (let i = 0; i < 20; i++) {
+    rig.api.apply(`web${i}`, webSpec);
+    await rig.clock.advance(10);
+    assert.equal(done.get(`web${i}`), 1, `web${i}`);
+    await rig.clock.advance(400);
+  }
+  assert.ok(Math.max(...asked) <= 20, `${Math.max(...asked)} at once`);
+  await rig.clock.advance(300_000);
+  const left = names.filter((name) => rig.api.get(name)?.metadata?.finalizers?.length);
+  assert.deepEqual(left, [], 'all are cleaned up in the end');
   await rig.stop();
 });

@@ -192,6 +192,10 @@ test('a part is asked about directly: there, nobody’s, another’s, gone, or n
     ],
   );
   assert.deepEqual(balancers.namedByOwner, []);
+  // Nothing is said of it, and it stands in the way of no other question.
+  const [unknown, known] = (await balancers.read?.([{ ...ask('1'), kind: 'moon' }, ask(mine!.id)], call)) ?? [];
+  assert.ok(unknown?.kind === 'failed' && isCloudError(unknown.error, 'unsupported'));
+  assert.deepEqual(known, { kind: 'there' });
   const kinds = kindsOf(cloud).map((kind) => ({
     ...kind,
     readNamed: async (owner: typeof ME) => {

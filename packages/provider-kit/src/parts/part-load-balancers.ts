@@ -1,6 +1,7 @@
 /** The contract's load balancers, of kinds of parts that are declared: what is written here is what each provider would write again. */
 import {
   asError,
+  CloudError,
   isCloudError,
   parseProviderID,
   type BackEnd,
@@ -229,7 +230,11 @@ class PartLoadBalancers implements LoadBalancers {
   }
 
   async #readOne({ id, kind: name, owner }: PartQuestion, call: CallContext): Promise<PartAnswer> {
-    const kind = this.#kind(name);
+    const { name: provider } = this.#options;
+    const kind = this.#plan.kinds.find((one) => one.kind === name);
+    // A record may be of a newer version, or nobody's: that the kind is unknown proves nothing, and is no mistake of others in the question.
+    const unknown = `${provider} has no part of the kind ${name}`;
+    if (!kind) return { kind: 'failed', error: new CloudError('unsupported', unknown) };
     const what = `${name} ${id ?? 'by its owner'}`;
     try {
       const part = await (id === undefined ? kind.readNamed?.(owner, call) : kind.read?.(id, call));
