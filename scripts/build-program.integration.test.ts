@@ -181,7 +181,7 @@ test('each program is one file, small, with one byte a character; the commands a
   assert.ok(light.libraryBytes < 1_574_300, `${light.libraryBytes} bytes of libraries`);
   const approverBytes = light.bytesOf('packages/controllers/src/kubelet-serving-approver');
   const oursBytes = lightText.length - light.libraryBytes - approverBytes;
-  assert.ok(oursBytes < 1_043_300, `${oursBytes} bytes of ours`);
+  assert.ok(oursBytes < 1_053_000, `${oursBytes} bytes of ours`);
   // What came as a whole has a bound of its own, with what it alone takes of the kit and of libraries (fast-xml-parser for vSphere).
   assert.ok(approverBytes < 22_000, `${approverBytes} bytes for the approver of serving certificates`);
   const vsphereLibraryBytes = withoutAws.libraryBytes - light.libraryBytes;
