@@ -67,7 +67,7 @@ export async function awsFixture(): Promise<AwsFixture> {
     },
     requests: async () => aws.calls.all().length,
     // Look-ups: by private DNS name, which is none's, and by tag.
-    requestsOf: { lookUp: 2, createRoutes: 8, volumes: 1 },
+    requestsOf: { lookUp: 2, createRoutes: 9, volumes: 1 },
     createForeignRoute: async (destination) => {
       const there = routeTables.get(routeTableId);
       if (!there) throw new Error('the route table is gone');

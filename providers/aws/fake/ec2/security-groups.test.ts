@@ -69,6 +69,16 @@ test('a group has its tags from the start, and a name that is unique in its VPC'
   assert.deepEqual(aws.takeProblems(), []);
 });
 
+test('a rule for a group of another VPC is refused', async () => {
+  const { aws, create, open } = rigOf();
+  const GroupId = aws.addSecurityGroup({ vpcId: aws.addVpc(), name: 'away' });
+  const permission = { IpProtocol: '-1', UserIdGroupPairs: [{ GroupId: await create('lb') }] };
+  await assert.rejects(open(GroupId, permission), {
+    name: 'InvalidGroup.NotFound',
+    message: 'You have specified two resources that belong to different networks.',
+  });
+});
+
 test('rules: ranges lose their host bits, one that is there is refused with all that come with it, and each has an ID', async () => {
   const { aws, create, ec2, open } = rigOf();
   const GroupId = await create('lb');

@@ -235,7 +235,12 @@ function rulesOf(account: AwsAccount, group: SecurityGroup, permission: Permissi
       prefixListId,
     })),
     ...pairs.map(({ Description: description, GroupId: id = '' }) => {
-      if (!account.groups.get(id)) throw refused('InvalidGroup.NotFound', `The security group '${id}' does not exist`);
+      const other = account.groups.get(id);
+      if (!other) throw refused('InvalidGroup.NotFound', `The security group '${id}' does not exist`);
+      if (other.vpcId !== group.vpcId) {
+        const message = 'You have specified two resources that belong to different networks.';
+        throw refused('InvalidGroup.NotFound', message);
+      }
       return { ...base(description), referencedGroupId: id };
     }),
   ];

@@ -235,6 +235,10 @@ test('targets begin, serve, drain and go', async () => {
       name: 'InvalidTargetException',
     });
   }
+  await assert.rejects(elb.send(new RegisterTargetsCommand({ TargetGroupArn: arn, Targets: [{ Id: 'i-0' }] })), {
+    name: 'ValidationError',
+    message: "Instance ID 'i-0' is not valid",
+  });
   assert.deepEqual(aws.takeProblems(), []);
 });
 

@@ -10,6 +10,7 @@ type Input<Name extends keyof Operations> = Operations[Name]['input'];
 type Descriptions = Input<'RegisterTargets'>['Targets'];
 
 const MOST_TARGETS = 1_000;
+const INSTANCE_ID = /^i-(?:[\da-f]{8}|[\da-f]{17})$/u;
 
 export const targetOperations = {
   RegisterTargets: (
@@ -63,6 +64,8 @@ function stateOf(account: AwsAccount, id: string): string {
 
 function checkTarget(account: AwsAccount, { targetType, vpcId }: TargetGroup, id: string): void {
   if (targetType !== 'instance') return;
+  // Real ELBv2 says so of an ID of another form.
+  if (!INSTANCE_ID.test(id)) throw refused('ValidationError', `Instance ID '${id}' is not valid`);
   const instance = account.instances.get(id);
   if (!instance) throw refused('InvalidTarget', `The following targets are not valid instances: '${id}'`);
   // https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_RegisterTargets.html

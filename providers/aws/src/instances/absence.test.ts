@@ -1,6 +1,7 @@
 /** When a node may be deleted: only where its instance is proved to be gone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isCloudError } from '@outrigger/cloud-provider';
 import { AwsSite } from './aws-site.suite.ts';
 
 const MINUTE_MS = 60_000;
@@ -51,7 +52,8 @@ test('a node younger than five minutes whose instance EC2 does not show yet', as
   const site = await seen();
   site.aws.knobs.ec2LagMs = 4 * MINUTE_MS;
   const subnetId = site.cluster.privateSubnets[0] ?? '';
-  const { id } = site.aws.addInstance({ subnetId, groupIds: [], isLaunched: true });
+  const tags = { 'kubernetes.io/cluster/kubernetes': 'owned' };
+  const { id } = site.aws.addInstance({ subnetId, groupIds: [], isLaunched: true, tags });
   const node = { ...site.node(0), providerID: `aws:///eu-central-1a/${id}`, createdAt: site.clock.now() };
   assert.deepEqual([await site.lookUp([node]), await site.read(node)], [['missing'], 'missing']);
   await site.clock.advance(4 * MINUTE_MS);
@@ -125,8 +127,14 @@ test('after a restart without STS: other nodes are looked up, and no absence cou
 
 test('a node of another region, and one whose ID EC2 cannot read, may be there: nothing is concluded', async () => {
   const site = await seen();
-  for (const id of ['/us-west-2a/i-0123456789abcdef0', '/eu-central-1a/i-0123']) {
-    assert.equal(await site.read(site.node(0, { providerID: `aws://${id}` })), 'missing', id);
-  }
+  const elsewhere = site.node(0, { providerID: 'aws:///us-west-2a/i-0123456789abcdef0' });
+  const { result } = await site.instances.read(elsewhere, 'state', site.call);
+  assert.ok(result.kind === 'failed' && isCloudError(result.error, 'invalid'));
+  assert.match(result.error.message, /us-west-2a, and only eu-central-1 is asked/u);
+  assert.deepEqual(await site.lookUp([elsewhere, site.node(1)]), [
+    `failed: ${result.error.message}`,
+    `running ${site.node(1).providerID}`,
+  ]);
+  assert.match(await site.read(site.node(0, { providerID: 'aws:///eu-central-1a/i-0123' })), /^failed: /u);
   assert.match(await site.read(site.node(0, { providerID: 'aws:////i-0123456789abcdef0' })), /^absent: /u);
 });

@@ -2,7 +2,8 @@
 import { CloudError, parseProviderID, type NodeRef } from '@outrigger/cloud-provider';
 
 export type AskedInstance =
-  | { readonly by: 'id'; readonly id: string }
+  /** `zone`: as the provider ID has it, where it has one. */
+  | { readonly by: 'id'; readonly id: string; readonly zone?: string }
   /** A node of Fargate, which is a network interface with this address. */
   | { readonly by: 'fargate'; readonly address: string }
   /** It has no provider ID yet, and no ID of an instance for a name. */
@@ -11,7 +12,8 @@ export type AskedInstance =
   | { readonly by: 'nothing' }
   | { readonly by: 'error'; readonly error: Error };
 
-const INSTANCE_ID = /^i-[\da-f]+$/u;
+/** 8 digits until 2016, 17 since. What has not this form EC2 cannot read, and refuses together with all others of a request. */
+const INSTANCE_ID = /^i-(?:[\da-f]{8}|[\da-f]{17})$/u;
 
 export function askedInstance(
   { name, providerID = '' }: Pick<NodeRef, 'name' | 'providerID'>,
@@ -26,12 +28,22 @@ export function askedInstance(
   const rest = isBare ? providerID : parseProviderID(providerID, providerName);
   if (rest === undefined) return { by: 'nothing' };
   // `/<zone>/<id>`: only the last segment counts, with whatever before it.
-  const id = rest.split('/').findLast((segment) => segment !== '') ?? '';
-  if (INSTANCE_ID.test(id)) return { by: 'id', id };
+  const segments = rest.split('/');
+  const id = segments.findLast((segment) => segment !== '') ?? '';
+  if (INSTANCE_ID.test(id)) {
+    const [, zone = '', last] = segments;
+    return { by: 'id', id, ...(zone !== '' && last && { zone }) };
+  }
   const address = id.startsWith('fargate-') ? addressIn(id.slice('fargate-'.length)) : undefined;
   if (address !== undefined) return { by: 'fargate', address };
   const message = `the provider ID ${providerID} of node ${name} names no instance: it has to be ${providerName}:///<zone>/i-…`;
   return { by: 'error', error: new CloudError('invalid', message) };
+}
+
+/** The ID of the instance that a provider ID names; `undefined`: it names none. */
+export function instanceIdIn(providerID: string | undefined, providerName: string): string | undefined {
+  const asked = askedInstance({ name: '', providerID }, providerName);
+  return asked.by === 'id' ? asked.id : undefined;
 }
 
 /** `10.0.1.2` of `ip-10-0-1-2` and `ip-10-0-1-2.eu-central-1.compute.internal`; `undefined` of other names. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isCloudError, type CloudErrorCode, type NodeRef } from '@outrigger/cloud-provider';
 import { AwsSite } from './aws-site.suite.ts';
 
 const withoutID = { providerID: undefined };
@@ -54,6 +55,120 @@ test("another's IDs are left alone, and what is no ID is said", async () => {
   assert.match(wrong ?? '', /^failed: the provider ID .* of node n names no instance: .* aws:\/\/\/<zone>\/i-…$/u);
   assert.equal(await site.read(nodes[0] ?? assert.fail()), 'missing');
   assert.deepEqual(site.calls()['ec2:DescribeInstances'], undefined);
+});
+
+test('what has not the form of an instance ID is none, costs no request and fails nobody else', async () => {
+  using site = new AwsSite({ nodes: 500, zones: 1 });
+  const { id } = site.cluster.instances[0] ?? assert.fail();
+  const broken = ['i-1', 'i-0123456', 'i-012345678', `${id}0`, `i-${'a'.repeat(900)}`, id.toUpperCase(), `${id} `];
+  const forged = broken.map((last) => site.node(0, { providerID: `aws:///eu-central-1a/${last}`, name: 'n' }));
+  const good = site.cluster.instances.map((_, n) => site.node(n));
+  const answers = await site.lookUp([...forged, ...good]);
+  for (const one of answers.slice(0, broken.length))
+    assert.match(one, /^failed: the provider ID .* names no instance/u);
+  assert.equal(answers.filter((one) => one.startsWith('running ')).length, 500);
+  assert.equal(site.calls()['ec2:DescribeInstances'], 1);
+  site.aws.calls.clear();
+  for (const node of forged) {
+    const { result } = await site.instances.read(node, 'state', site.call);
+    assert.ok(result.kind === 'failed' && isCloudError(result.error, 'invalid'));
+    assert.equal(site.instances.machineOf?.(node.providerID ?? ''), undefined);
+  }
+  assert.equal(site.calls()['ec2:DescribeInstances'], undefined);
+});
+
+test('an ID of eight digits, as old instances have, is one', async () => {
+  using site = new AwsSite({ nodes: 1 });
+  const old = site.node(0, { providerID: 'aws:///eu-central-1a/i-0a1b2c3d' });
+  assert.deepEqual(await site.lookUp([old, site.node(0)]), ['missing', `running ${site.node(0).providerID}`]);
+});
+
+test('IDs of nobody, however many of 500, take nothing from the others', async () => {
+  using site = new AwsSite({ nodes: 490, zones: 1 });
+  const nobody = Array.from({ length: 10 }, (_, n) =>
+    site.node(0, { providerID: `aws:///eu-central-1a/i-0123456789abcde0${n}`, name: `n${n}` }),
+  );
+  Object.assign(site.aws.knobs, { mostUnknownNamed: 1 });
+  const answers = await site.lookUp([...nobody, ...site.cluster.instances.map((_, n) => site.node(n))]);
+  assert.deepEqual(new Set(answers.slice(0, 10)), new Set(['missing']));
+  assert.equal(answers.filter((one) => one.startsWith('running ')).length, 490);
+});
+
+/** A node of its own name, and an instance that is no node. */
+function withOther(
+  tags: Readonly<Record<string, string>>,
+  where?: string,
+): AwsSite & { readonly id: string; readonly dnsName: string } {
+  const site = new AwsSite({ nodes: 2 });
+  const subnetId = where ?? site.cluster.privateSubnets[0] ?? '';
+  const { id, privateDnsName } = site.aws.addInstance({ subnetId, groupIds: [], tags });
+  return Object.assign(site, { id, dnsName: privateDnsName });
+}
+
+async function both(site: AwsSite, node: NodeRef, code: CloudErrorCode = 'invalid'): Promise<string> {
+  const [looked] = await site.lookUp([node, site.node(1)]);
+  const { result } = await site.instances.read(node, 'state', site.call);
+  assert.ok(result.kind !== 'failed' || isCloudError(result.error, code));
+  assert.equal(await site.read(node), looked);
+  return looked ?? '';
+}
+
+test('an instance that a kubelet names and that may be no node of the cluster is a conflict, in any form of its ID', async () => {
+  using site = withOther({ Name: 'database' });
+  for (const providerID of [`aws:///eu-central-1a/${site.id}`, `aws:////${site.id}`, site.id]) {
+    assert.match(
+      await both(site, site.node(0, { providerID }), 'conflict'),
+      /^failed: .* has no tag kubernetes\.io\/cluster\/kubernetes, and is not called as the node is.*: tag it/u,
+    );
+  }
+  site.aws.changeInstance(site.id, { tags: { 'kubernetes.io/cluster/kubernetes': 'shared' } });
+  assert.match(await both(site, site.node(0, { providerID: `aws:////${site.id}` })), /^running /u);
+  site.aws.changeInstance(site.id, { tags: { KubernetesCluster: 'kubernetes' } });
+  assert.match(await both(site, site.node(0, { providerID: `aws:////${site.id}` })), /^running /u);
+});
+
+test('an instance without any tag of a cluster is the node that is called as it is', async () => {
+  using site = withOther({ Name: 'worker' });
+  const address = /^ip-[\d-]+/u.exec(site.dnsName)?.[0];
+  const resourceName = `${site.id}.eu-central-1.compute.internal`;
+  for (const name of [site.dnsName, `${address}.example.com`, resourceName, 'worker']) {
+    assert.match(await both(site, site.node(0, { name, providerID: `aws:////${site.id}` })), /^running /u, name);
+  }
+});
+
+test("an instance of another cluster, and one in another VPC, is none, whatever the node's name", async () => {
+  for (const key of ['kubernetes.io/cluster/blue', 'KubernetesCluster']) {
+    using site = withOther({ [key]: 'blue' });
+    const node = site.node(0, { name: site.dnsName, providerID: `aws:////${site.id}` });
+    assert.match(
+      await both(site, node),
+      new RegExp(`^failed: .* has the tag ${key}.* not kubernetes\\.io/cluster/kub`),
+    );
+  }
+  using site = new AwsSite({ nodes: 2 });
+  const far = site.aws.seedCluster({ nodes: 1 }).instances[0] ?? assert.fail();
+  const node = site.node(0, { name: far.privateDnsName, providerID: `aws:////${far.id}` });
+  assert.match(await both(site, node), /^failed: .* is in the VPC vpc-\w+, and the cluster in vpc-\w+: .*\bVPC\b/u);
+});
+
+test('another cluster has nothing to say of whether this is the place, and its terminated instances are gone', async () => {
+  using site = withOther({ 'kubernetes.io/cluster/blue': 'owned' });
+  const node = site.node(0, { providerID: `aws:////${site.id}` });
+  const nobody = site.node(0, { providerID: 'aws:////i-0123456789abcdef0' });
+  await assert.rejects(site.instances.read(nobody, 'state', site.call), { code: 'configuration' });
+  assert.match(await site.read(node), /^failed: /u);
+  await assert.rejects(site.instances.read(nobody, 'state', site.call), { code: 'configuration' });
+  site.aws.changeInstance(site.id, { state: 'terminated' });
+  assert.match(await site.read(node), /^absent: /u);
+});
+
+test('where it is not known which cluster this is, only the VPC of the config is held against an instance', async () => {
+  using site = withOther({ Name: 'database' });
+  site.config = { ...site.config, clusterId: undefined };
+  const node = site.node(0, { providerID: `aws:////${site.id}` });
+  assert.match(await both(site, node), /^running /u);
+  site.config = { ...site.config, vpcId: 'vpc-0123456789abcdef0' };
+  assert.match(await both(site, node), /^failed: .* is in the VPC /u);
 });
 
 test('500 IDs a request; unknown ones are dropped and the rest is asked for once more', async () => {
@@ -163,7 +278,8 @@ test('families in the order of the config; ranges of pods by the prefixes of net
   using site = new AwsSite({ nodes: 0, hasIpv6: true });
   const subnetId = site.cluster.privateSubnets[0] ?? '';
   const interfaces = [{ ipv6Prefixes: ['2001:db8:0:8:1::/80'], ipv4Prefixes: ['10.0.130.0/28'] }, {}];
-  const { id } = site.aws.addInstance({ subnetId, groupIds: [], interfaces });
+  const tags = { 'kubernetes.io/cluster/kubernetes': 'owned' };
+  const { id } = site.aws.addInstance({ subnetId, groupIds: [], interfaces, tags });
   site.config = { ...site.config, nodeIpFamilies: ['ipv6', 'ipv4'] };
   const node = { name: 'n', uid: 'u', providerID: `aws:///eu-central-1a/${id}`, labels: {}, annotations: {} };
   const [answer] = await site.instances.lookUp([node], 'metadata', site.call);

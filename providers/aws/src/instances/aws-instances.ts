@@ -1,8 +1,8 @@
 /** Instances of EC2, and nodes of Fargate. Entry point of this folder. */
 import {
   asError,
+  CloudError,
   isCloudError,
-  parseProviderID,
   type CallContext,
   type InstanceAnswer,
   type InstanceHint,
@@ -13,13 +13,18 @@ import {
 } from '@outrigger/cloud-provider';
 import type { Instance as Ec2Instance, NetworkInterface } from '../client/generated/ec2.ts';
 import type { AwsSetup } from '../cluster/aws-setup.ts';
+import type { ClusterFacts } from '../cluster/own-cluster.ts';
 import { askedInstance, type AskedInstance } from './asked-instance.ts';
 import { instancesByFilter, instancesByIds, instancesByNames, type ByKey } from './described-instances.ts';
 import { fargateInterfaces } from './fargate.ts';
-import { fargateMetadata, metadataOf, providerIDOf, stateOf, type MetadataOptions } from './instance-metadata.ts';
+import { fargateMetadata, metadataOf, providerIDOf, stateOf } from './instance-metadata.ts';
 import { KnownInstances } from './known-instances.ts';
 import { NetworkTopology } from './network-topology.ts';
+import { whyNotOwn } from './own-instance.ts';
 import { ZoneIds } from './zone-ids.ts';
+
+/** For so long nobody is asked again what the cluster is, where that cannot be found out. */
+const UNKNOWN_MS = 60_000;
 
 /** What was found of a node, before it is an answer. */
 type Found =
@@ -28,6 +33,8 @@ type Found =
   | { readonly kind: 'not-found'; readonly id: string }
   | InstanceResult;
 
+type Facts = Partial<ClusterFacts> | Error;
+
 export class AwsInstances implements Instances {
   /** Chunks of it are asked for at the same time. */
   readonly batchSize = 5_000;
@@ -35,6 +42,8 @@ export class AwsInstances implements Instances {
   readonly #known: KnownInstances;
   readonly #topology: NetworkTopology;
   readonly #zones: ZoneIds;
+  /** When it could not be found out last what the cluster is. Monotonic. */
+  #unknownAt = -Infinity;
 
   constructor(setup: AwsSetup) {
     const { client, config, host } = setup;
@@ -78,6 +87,7 @@ export class AwsInstances implements Instances {
 
   /** Another cloud config is in use. */
   reconfigured(): void {
+    this.#unknownAt = -Infinity;
     this.#topology.reconfigured();
     this.#zones.reconfigured();
   }
@@ -98,12 +108,19 @@ export class AwsInstances implements Instances {
       this.#byNames(asked, call),
       this.#fargate(asked, call),
     ]);
-    return asked.map((one) => {
+    const isUnknown = [...byId.values()].includes('not-found');
+    const region = isUnknown ? await client.region(call) : '';
+    return asked.map((one, at) => {
       switch (one.by) {
         case 'id': {
           const instance = byId.get(one.id);
           if (instance instanceof Error) return { kind: 'failed', error: instance };
-          if (instance === 'not-found') return { kind: 'not-found', id: one.id };
+          if (instance === 'not-found') {
+            const { zone = region } = one;
+            // Here nobody knows of the instances of another region.
+            if (zone.startsWith(region)) return { kind: 'not-found', id: one.id };
+            return { kind: 'failed', error: ofAnotherRegion(nodes[at], zone, region) };
+          }
           return instance ? { kind: 'instance', instance, isById: true } : { kind: 'missing' };
         }
         case 'name': {
@@ -152,10 +169,7 @@ export class AwsInstances implements Instances {
   async #gone(node: NodeRef, id: string, call: CallContext): Promise<Found> {
     // By a resource name alone: the name is the kubelet's word.
     if (!node.providerID || this.#known.isYoung(id, node)) return { kind: 'missing' };
-    const { client, name, place } = this.#setup;
-    // `/<zone>/<id>`: here nobody knows of the instances of another region.
-    const [, zone = '', last] = parseProviderID(node.providerID, name)?.split('/') ?? [];
-    if (zone !== '' && last && !zone.startsWith(await client.region(call))) return { kind: 'missing' };
+    const { client, place } = this.#setup;
     const [instance] = await instancesByFilter(client.ec2, [id], call);
     if (instance) return { kind: 'instance', instance, isById: true };
     const proof = `DescribeInstances ${id}: InvalidInstanceID.NotFound, and with the filter instance-id=${id} it finds none`;
@@ -174,13 +188,10 @@ export class AwsInstances implements Instances {
     const isMetadata = need === 'metadata' && found.some(({ kind }) => kind === 'instance' || kind === 'fargate');
     const region = isMetadata ? await this.#setup.client.region(call) : '';
     if (isMetadata) await this.#zones.learn(instances, call);
-    const { cluster, config } = this.#setup;
-    const hasTags = isMetadata && Object.keys(config().nodeTags).length > 0;
-    // Where it cannot be known, no instance is known to be the cluster's, and none lacks tags.
-    const facts = hasTags ? await cluster.learn(call).catch(() => undefined) : undefined;
+    const facts = instances.length > 0 ? await this.#facts(call) : {};
     return nodes.map((node, at) => {
       const one = found[at] ?? { kind: 'missing' };
-      const result = this.#result(node, one, { cluster: facts?.tags, need, region });
+      const result = this.#result(node, one, { facts, need, region });
       const { place } = this.#setup.place;
       return { asOf, result, ...(place !== undefined && { place }) };
     });
@@ -189,7 +200,7 @@ export class AwsInstances implements Instances {
   #result(
     node: NodeRef,
     found: Found,
-    { cluster, need, region }: Pick<MetadataOptions, 'cluster' | 'region'> & { readonly need: InstanceNeed },
+    { facts, need, region }: { readonly facts: Facts; readonly need: InstanceNeed; readonly region: string },
   ): InstanceResult {
     const { config, name } = this.#setup;
     const { nodeIpFamilies: families, nodeTags: tags } = config();
@@ -206,12 +217,22 @@ export class AwsInstances implements Instances {
       case 'instance': {
         const { instance, isById } = found;
         const id = instance.InstanceId ?? '';
-        this.#saw(node, id, isById);
         if (instance.State?.Name === 'terminated') {
+          this.#saw(node, id, isById);
           if (!node.providerID) return { kind: 'missing' };
           return { kind: 'absent', proof: `DescribeInstances ${id}: its state is terminated`, wasHere: true };
         }
+        const isError = facts instanceof Error;
+        const error = isById ? (isError ? facts : whyNotOwn(node, instance, facts)) : undefined;
+        if (error) {
+          // It is there, and says nothing of whether this is where the cluster's instances are.
+          this.#known.found(id);
+          return { kind: 'failed', error };
+        }
+        this.#saw(node, id, isById);
         try {
+          // Where it is not known, no instance is known to be the cluster's, and none lacks tags.
+          const cluster = isError ? undefined : facts.tags;
           const providerID = providerIDOf(node, instance, name);
           const zoneId = this.#zones.of(instance);
           const labels = need === 'metadata' ? this.#topology.labelsOf(instance, providerID, node.labels) : {};
@@ -227,6 +248,23 @@ export class AwsInstances implements Instances {
     }
   }
 
+  /**
+   * What an instance is held against: of the cluster what can be known. A kubelet has no part in what that is. An error: it could not be asked.
+   */
+  async #facts(call: CallContext): Promise<Facts> {
+    const { cluster, config, host } = this.#setup;
+    const now = host.clock.monotonic();
+    try {
+      if (cluster.known || now >= this.#unknownAt + UNKNOWN_MS) return await cluster.learn(call);
+    } catch (error) {
+      call.signal.throwIfAborted();
+      if (!isCloudError(error, 'configuration')) return asError(error);
+      this.#unknownAt = now;
+    }
+    const { clusterId: id, usesLegacyTags: isLegacy, vpcId } = config();
+    return { ...(id !== undefined && { tags: { id, isLegacy } }), ...(vpcId !== undefined && { vpcId }) };
+  }
+
   /** A terminated one is a witness too: EC2 remembers the account's own alone. */
   #saw(node: NodeRef, id: string, isById: boolean): void {
     const { place } = this.#setup;
@@ -234,4 +272,13 @@ export class AwsInstances implements Instances {
     if (isById && node.providerID) place.sawById();
     else place.sawByName(id);
   }
+}
+
+function ofAnotherRegion(
+  { name = '', providerID = '' }: Partial<NodeRef> = {},
+  zone: string,
+  region: string,
+): CloudError {
+  const what = `node ${name}: the provider ID ${providerID} is of ${zone}, and only ${region} is asked`;
+  return new CloudError('invalid', `${what}; the node is left as it is`);
 }

@@ -23,7 +23,8 @@ const MANY_NAMES = 2 * MOST_VALUES;
 /** `undefined`: it was not in what was read, which proves nothing; an error: it could not be found out. */
 export type ByKey = ReadonlyMap<string, Instance | Error | undefined>;
 /** `not-found`: EC2 says of this very ID that there is none, or none yet. */
-export type ById = ReadonlyMap<string, Instance | Error | 'not-found' | undefined>;
+export type OneById = Instance | Error | 'not-found' | undefined;
+export type ById = ReadonlyMap<string, OneById>;
 
 /** Direct reads. */
 export async function instancesByIds(ec2: Ec2, ids: readonly string[], call: CallContext): Promise<ById> {
@@ -55,7 +56,7 @@ async function readByIds(ec2: Ec2, ids: readonly string[], call: CallContext): P
       const unknown = unknownIn(error);
       const left = rest.filter((id) => !unknown.has(id));
       if (left.length === rest.length) throw error;
-      // Of an ID that it cannot read EC2 says nothing else.
+      // Of an ID that it cannot read EC2 says nothing else. None is asked about (`askedInstance`).
       if (awsCodeOf(error) === 'InvalidInstanceID.NotFound') for (const id of unknown) notFound.add(id);
       rest = left;
     }

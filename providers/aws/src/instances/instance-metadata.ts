@@ -68,7 +68,10 @@ function zoneLabel(zoneId: string | undefined): Readonly<Record<string, string>>
 }
 
 /** By EC2: its private DNS name, its ID as a resource name, or its tag `Name`. */
-function isCalled(instance: Ec2Instance, nodeName: string): boolean {
+export function isCalled(
+  instance: Pick<Ec2Instance, 'InstanceId' | 'PrivateDnsName' | 'Tags'>,
+  nodeName: string,
+): boolean {
   const { InstanceId, PrivateDnsName, Tags } = instance;
   const [label] = nodeName.split('.');
   return PrivateDnsName === nodeName || InstanceId === label || tagValue(Tags, 'Name') === nodeName;

@@ -31,6 +31,7 @@ import {
   type ServiceSettings,
 } from './annotations/service-settings.ts';
 import { CLASSIC, LOAD_BALANCER, type BackEndAccess, type KindSetup, type LoadBalancerFacts } from './frame.ts';
+import { LeftOut, ToldLast } from './left-out.ts';
 import type { NamedThings } from './named-things.ts';
 import { isHostNameOf } from './names.ts';
 import { instanceIdsOf } from './nlb/instance-ids.ts';
@@ -73,12 +74,15 @@ export class AwsLoadBalancers implements LoadBalancers {
   readonly consistency = 'eventual';
   readonly #parts: ReturnType<typeof partLoadBalancers>;
   readonly #options: AwsLoadBalancersOptions;
+  readonly #toldLast: ToldLast;
   #factsError: Error | undefined;
 
   constructor(options: AwsLoadBalancersOptions) {
     const { access, client, config, facts, host, name, named, otherKinds, place } = options;
     const { clock, cluster } = host;
     this.#options = options;
+    const leftOut = new LeftOut(clock);
+    this.#toldLast = new ToldLast(leftOut);
     const setup: KindSetup = {
       client,
       clock,
@@ -86,6 +90,7 @@ export class AwsLoadBalancers implements LoadBalancers {
       facts: () => this.#facts(facts),
       settingsOf: ({ service }) => settingsOf(service, config()),
       look: new Elbv2Look({ client, clock, clusterId: cluster.id }),
+      leftOut,
     };
     const nlb = {
       ...setup,
@@ -140,15 +145,16 @@ export class AwsLoadBalancers implements LoadBalancers {
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
     if (desired.wanted && isServedElsewhere(desired.service)) return elsewhere(desired, parts);
     if (desired.wanted) checkNotHeld(desired, parts, () => this.#facts(this.#options.facts));
-    return this.#parts.plan(desired, parts);
+    return this.#toldLast.planned(desired, this.#parts.plan(desired, parts));
   }
 
   planMembers(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
-    return this.#parts.planMembers(desired, parts);
+    return this.#toldLast.planned(desired, this.#parts.planMembers(desired, parts));
   }
 
   apply(...asked: Parameters<LoadBalancers['apply']>): Promise<LoadBalancerActionResult> {
-    return this.#parts.apply(...asked);
+    const [action, desired] = asked;
+    return this.#toldLast.apply(action, desired, () => this.#parts.apply(...asked));
   }
 
   async read(parts: readonly PartQuestion[], call: CallContext): Promise<readonly PartAnswer[]> {

@@ -58,8 +58,8 @@ function factsOf(cluster: AwsSetup['cluster'], access: NodeAccess, network: Netw
       return {
         clusterTags: ownedTags(known.tags),
         vpcId: known.vpcId,
-        subnetsFor: ({ families, isInternal, subnets }, current) =>
-          chooseSubnets(facts, { families, isInternal, subnets, current }).map(({ id }) => id),
+        subnetsFor: ({ families, isInternal, subnets }, current, leave) =>
+          chooseSubnets(facts, { families, isInternal, subnets, current, leave }).map(({ id }) => id),
         rangesOf: (ids) => facts.subnets.flatMap(({ id, ranges }) => (ids.includes(id) ? ranges : [])),
       };
     },

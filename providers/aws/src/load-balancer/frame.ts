@@ -2,8 +2,10 @@
 import type { CallContext, Clock, DesiredLoadBalancer } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../client/aws-client.ts';
 import type { ServiceSettings } from './annotations/service-settings.ts';
+import type { Closed, LeftOut } from './left-out.ts';
 import type { Elbv2Look } from './observe/elbv2-look.ts';
 import type { Tags } from './ownership.ts';
+import type { SubnetLeave } from './subnets/network-facts.ts';
 import type { NodeRules, SeenNodeRules } from './security-groups/node-rules.ts';
 
 /** Kinds of parts, in the order in which they are made. */
@@ -25,9 +27,13 @@ export interface LoadBalancerFacts {
   readonly vpcId: string;
   /**
    * The subnets that the Service gets: IDs, one of a zone, in the order of its addresses. `current`: where its load balancer is already.
-   * Throws a `CloudError`.
+   * `leave`: which of those that it names it may have; default: all. Throws a `CloudError`.
    */
-  readonly subnetsFor: (settings: ServiceSettings, current?: readonly string[]) => readonly string[];
+  readonly subnetsFor: (
+    settings: ServiceSettings,
+    current?: readonly string[],
+    leave?: SubnetLeave,
+  ) => readonly string[];
   /** Address ranges of these subnets, of both families. */
   readonly rangesOf: (subnets: readonly string[]) => readonly string[];
 }
@@ -44,16 +50,21 @@ export interface BackEndAccess {
   releaseShared(call: CallContext): Promise<boolean>;
   /** In a look, so that `isOpen` can tell. */
   learn(instanceIds: readonly string[], call: CallContext): Promise<void>;
-  /** Whether these instances let the group in, as far as is known. */
+  /** Whether these instances let the group in, as far as is known; those of which it is not clear by which group do not count. */
   isOpen(groupId: string, instanceIds: readonly string[]): boolean;
-  /** Lets in what comes from this group where these instances are. */
-  open(groupId: string, instanceIds: readonly string[], call: CallContext): Promise<void>;
+  /** Lets in what comes from this group where these instances are. Gives back those where that is not to be, when it has gone through all. */
+  open(groupId: string, instanceIds: readonly string[], call: CallContext): Promise<Closed | undefined>;
   /** What the last look has found of rules for the NLB of this name alone, which cloud-provider-aws makes. `instanceIds`: its targets. */
   rulesFor(loadBalancer: string, instanceIds: readonly string[]): SeenNodeRules;
-  /** Where these instances are, nodes have exactly these for it; elsewhere none. */
-  setRules(loadBalancer: string, rules: NodeRules, instanceIds: readonly string[], call: CallContext): Promise<void>;
-  /** What other nodes have for it, these have too. `false`: they have nothing for it. */
-  spreadRules(loadBalancer: string, instanceIds: readonly string[], call: CallContext): Promise<boolean>;
+  /** Where these instances are, nodes have exactly these for it; elsewhere none. Gives back as `open`. */
+  setRules(
+    loadBalancer: string,
+    rules: NodeRules,
+    instanceIds: readonly string[],
+    call: CallContext,
+  ): Promise<Closed | undefined>;
+  /** What other nodes have for it, these have too. `false`: they have nothing for it. Gives back as `open`. */
+  spreadRules(loadBalancer: string, instanceIds: readonly string[], call: CallContext): Promise<Closed | boolean>;
 }
 
 /** Of all kinds. */
@@ -66,4 +77,5 @@ export interface KindSetup {
   readonly settingsOf: (desired: Pick<DesiredLoadBalancer, 'service'>) => ServiceSettings;
   readonly access: BackEndAccess;
   readonly look: Elbv2Look;
+  readonly leftOut: LeftOut;
 }

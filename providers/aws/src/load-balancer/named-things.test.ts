@@ -44,6 +44,31 @@ test('subnets of the cluster are for all, others for whom their tag names', asyn
   assert.equal(site.classic.subnets.length, 1);
 });
 
+test('a name that a Service guesses tells nothing of subnets that are not for it', async () => {
+  const { bring, site, vpcId } = rig();
+  const [zone] = site.aws.account.zones;
+  const add = (cidr: string, tags: Readonly<Record<string, string>>): string =>
+    site.aws.addSubnet({ vpcId, zone: `${zone?.name}`, cidr, tags });
+  add('10.0.240.0/24', { Name: 'one', [GRANT]: 'web' });
+  for (const cidr of ['10.0.241.0/24', '10.0.242.0/24']) add(cidr, { Name: 'two' });
+  const ours = add('10.0.243.0/24', { Name: 'two', [GRANT]: 'shop' });
+  const said = async (subnets: string, type: string): Promise<string> => {
+    let message = '';
+    await assert.rejects(bring({ internal: 'true', subnets, type }), (error: Error) => {
+      ({ message } = error);
+      return isCloudError(error, 'not-owned');
+    });
+    return message.replaceAll(subnets, '<name>');
+  };
+  for (const type of ['clb', 'nlb'])
+    assert.deepEqual(new Set([await said('one', type), await said('none', type)]).size, 1);
+  await bring({ internal: 'true', subnets: 'two' });
+  assert.deepEqual(
+    site.classic.subnets.map(({ id }) => id),
+    [ours],
+  );
+});
+
 test('an Elastic IP is taken by whom its tag names', async () => {
   const { bring, refused, site } = rig();
   const eip = (tags: Readonly<Record<string, string>> = {}): string => site.aws.addAddress({ tags }).allocationId;

@@ -4,6 +4,7 @@
  */
 import {
   CloudError,
+  quote,
   type CallContext,
   type DesiredLoadBalancer,
   type ForeignThing,
@@ -13,7 +14,7 @@ import {
 import type { AwsClient } from '../client/aws-client.ts';
 import type { ServiceSettings } from './annotations/service-settings.ts';
 import { GRANT_TAG, grantedIn } from './grants.ts';
-import type { NetworkFacts, SubnetFacts } from './subnets/network-facts.ts';
+import type { NetworkFacts, SubnetFacts, SubnetLeave } from './subnets/network-facts.ts';
 
 type Named = Pick<ServiceSettings, 'subnets' | 'eipAllocations' | 'groups'>;
 
@@ -89,11 +90,23 @@ export function touchesOf(
   const refused = others.find(
     (one) => !one.mayUse && touched.some(({ id, kind }) => one.id === id && one.kind === kind),
   );
-  if (refused) {
-    const message = `${refused.kind} ${refused.id} does not exist, or may not be used by Services of the namespace ${service.namespace}; choose another, or have the administrator of the account set it aside with the tag ${GRANT_TAG}=${service.namespace}`;
-    throw new CloudError('not-owned', message);
-  }
+  if (refused) throw mayNotUse(`${refused.kind} ${refused.id}`, service.namespace);
   return touched;
+}
+
+/** `what`: as the Service names it. */
+function mayNotUse(what: string, namespace: string): CloudError {
+  const message = `${what} does not exist, or may not be used by Services of the namespace ${namespace}; choose another, or have the administrator of the account set it aside with the tag ${GRANT_TAG}=${namespace}`;
+  return new CloudError('not-owned', message);
+}
+
+/** Of subnets: of those that the Service may not use nothing is told, not even by a name that is theirs. */
+export function maySee({ others = [], service }: Pick<DesiredLoadBalancer, 'others' | 'service'>): SubnetLeave {
+  const closed = new Set(others.filter(({ kind, mayUse }) => kind === SUBNET && !mayUse).map(({ id }) => id));
+  return {
+    mayUse: (id) => !closed.has(id),
+    refused: (name) => mayNotUse(`${SUBNET} ${quote(name)}`, service.namespace),
+  };
 }
 
 /** Of both kinds of load balancers, and nothing else: there is much that a Service writes as it likes. */

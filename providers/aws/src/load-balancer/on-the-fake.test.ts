@@ -179,3 +179,42 @@ test('an adopted Classic one of another name serves until the Network one has he
   assert.ok(rig.clock.monotonic() - started >= 90_000, 'it went before');
   assert.equal(classics.all().length, 0);
 });
+
+test('nodes that name instances of others freeze nobody: a new Service of two ports is served, and strangers’ groups stay as they are', async () => {
+  const rig = new FakeRig();
+  const { account } = rig.aws;
+  const [first = ''] = rig.instances;
+  const subnetId = account.instances.get(first)?.subnetId ?? '';
+  const vpcId = rig.aws.addVpc({ cidr: '10.9.0.0/16' });
+  const zone = account.zones[0]?.name ?? '';
+  const tags = { 'kubernetes.io/cluster/kubernetes': 'owned' };
+  const [db, web] = ['db', 'web'].map((name) => rig.aws.addSecurityGroup({ vpcId: rig.vpcId, name }));
+  const away = rig.aws.addSecurityGroup({ vpcId, name: 'away', tags });
+  const inOther = rig.aws.addSubnet({ vpcId, zone, cidr: '10.9.0.0/24' });
+  const bad = [
+    rig.aws.addInstance({ subnetId, groupIds: [db!, web!] }),
+    rig.aws.addInstance({ subnetId, groupIds: [db!] }),
+    rig.aws.addInstance({ subnetId: inOther, groupIds: [away], tags }),
+  ].map(({ id }) => id);
+  const service = serviceOf({}, {}, [80, 443]);
+  const desired = rig.desired(service, [...bad, 'i-0', 'i-0123456789abcdef0', ...rig.instances]);
+  const told: string[] = [];
+  const served = async (): Promise<boolean> => {
+    await rig.bring(desired).catch((error: Error) => void told.push(error.message));
+    const { complete, ingress } = rig.balancers.plan(desired, await rig.parts(service));
+    return complete === true && ingress.length > 0;
+  };
+  for (let pass = 0; pass < 4 && !(await served()); pass++);
+  assert.ok(await served(), told.join('\n'));
+  assert.match(told.join(), /5 instances in all/u);
+  const groups = account.targetGroups.all();
+  assert.equal(groups.length, 2);
+  for (const { id: arn } of groups) {
+    const targets = account.targets.of(arn).map(({ id }) => id);
+    assert.deepEqual(targets.toSorted(), rig.instances.toSorted());
+  }
+  assert.equal(account.listeners.all().length, 2);
+  const opened = account.rules.all().filter(({ isEgress }) => !isEgress);
+  assert.ok(!opened.some(({ groupId }) => [db, web, away].includes(groupId)));
+  assert.deepEqual(rig.aws.takeProblems(), []);
+});

@@ -62,7 +62,7 @@ test('an instance that a kubelet names, and that has not the tag of the cluster,
     site.aws.changeInstance(site.cluster.instances[number]?.id ?? '', { tags });
   change(0, {});
   change(1, { 'kubernetes.io/cluster/another': 'owned' });
-  assert.deepEqual(await site.missing(...site.all()), [undefined, undefined, TAGS]);
+  assert.deepEqual(await site.missing(...site.all()), [undefined, 'failed', TAGS]);
 });
 
 test('where it is not known which cluster this is, nodes are found, and lack nothing', async () => {
@@ -85,6 +85,34 @@ test('unknown ones fail alone, also where EC2 names one at a time', async () => 
   assert.deepEqual(await site.put(...site.all()), ['done', 'not-found', 'done', 'not-found', 'done']);
   assert.deepEqual([site.tagsOf(0).team, site.tagsOf(2).team, site.tagsOf(4).team], ['infra', 'infra', 'infra']);
   assert.equal(site.calls()['ec2:CreateTags'], 3);
+});
+
+test('an ID that is none fails alone, without a request; other forms of an ID are tagged', async () => {
+  using site = new Site(3);
+  const [first, second] = site.cluster.instances;
+  const of = (providerID: string): NodeRef => site.node(0, { providerID });
+  const forms = [
+    `aws:///z/${first?.id}/`,
+    `aws:///z/${first?.id}0`,
+    '',
+    'gce://p/z/i-0123456789abcdef0',
+    second?.id ?? '',
+  ];
+  assert.deepEqual(await site.put(...forms.map(of), site.node(2)), [
+    'done',
+    'invalid',
+    'invalid',
+    'invalid',
+    'done',
+    'done',
+  ]);
+  assert.deepEqual(
+    [0, 1, 2].map((number) => site.tagsOf(number).team),
+    ['infra', 'infra', 'infra'],
+  );
+  assert.equal(site.calls()['ec2:CreateTags'], 1);
+  assert.deepEqual(await site.put(of('aws:///z/i-1')), ['invalid']);
+  assert.equal(site.calls()['ec2:CreateTags'], 1);
 });
 
 test('what EC2 refuses is told of each', async () => {

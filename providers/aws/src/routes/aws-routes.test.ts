@@ -1,7 +1,7 @@
 /** What moto cannot show; the rest is in lab/routes.suite.ts. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { isCloudError, type CloudErrorCode, type RouteResult } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError, type CloudErrorCode, type RouteResult } from '@outrigger/cloud-provider';
 import { fakeLabCloud, type FakeLabCloud } from '../../lab/fake-cloud.suite.ts';
 import { kinds, ours, to } from '../../lab/routes.suite.ts';
 import { nodeOf, scenarioOf, type Scenario } from '../../lab/scenario-cloud.ts';
@@ -59,7 +59,8 @@ test('the check of source and destination is switched off only where it is on', 
   await routes.create([to(a, '10.244.0.0/24')], opened.call());
   opened.sent.length = 0;
   await routes.create([to(a, '10.244.1.0/24')], opened.call());
-  assert.deepEqual(opened.sent.toSorted(), ['CreateRoute', 'DescribeNetworkInterfaces', 'DescribeRouteTables']);
+  const reads = ['DescribeInstances', 'DescribeNetworkInterfaces', 'DescribeRouteTables'];
+  assert.deepEqual(opened.sent.toSorted(), ['CreateRoute', ...reads]);
 });
 
 test('a route that cannot be opened for others is not made', async (t) => {
@@ -133,11 +134,11 @@ test('250 routes are made by a list and two requests for their interfaces; remov
   const results = await routes.create(wanted, opened.call());
   assert.ok(results.every(({ kind }) => kind === 'done'));
   const reads = () => ['DescribeRouteTables', 'DescribeNetworkInterfaces', 'DescribeInstances'].map(count);
-  assert.deepEqual(reads(), [1, 2, 0]);
+  assert.deepEqual(reads(), [1, 2, 1]);
   const made = (await routes.list(opened.call())).routes.filter((one) => one.destination.startsWith('10.244.'));
-  assert.deepEqual(reads(), [2, 2, 0]);
+  assert.deepEqual(reads(), [2, 2, 1]);
   assert.ok((await routes.delete(made.map(ours), opened.call())).every(({ kind }) => kind === 'done'));
-  assert.deepEqual(reads(), [3, 2, 0]);
+  assert.deepEqual(reads(), [3, 2, 1]);
   assert.equal(count('DeleteRoute'), 250);
 });
 
@@ -158,5 +159,86 @@ test('a node whose provider ID names no instance gets no route', async (t) => {
   assert.ok(
     listed.some(({ targetProviderID }) => targetProviderID === `aws:////${a.id}`),
     'as the node has it',
+  );
+});
+
+test('IDs that are none fail alone, without a request for them', async (t) => {
+  const { cloud, opened } = await open(t);
+  const [a] = cloud.account.instances;
+  assert.ok(a);
+  const wanted = to(a, '10.244.0.0/24');
+  const of = (last: string, n: number) => ({
+    destination: `10.244.${n + 1}.0/24`,
+    addresses: wanted.addresses,
+    node: { ...wanted.node, providerID: `aws:///us-east-1a/${last}` },
+  });
+  const broken = ['i-1', `${a.id}0`, `i-${'a'.repeat(900)}`, `i-${'0'.repeat(16)}`];
+  const results = await createAwsRoutes(opened.setup).create([...broken.map(of), wanted], opened.call());
+  for (const result of results.slice(0, -1)) failsAs(result, 'invalid');
+  assert.equal(results.at(-1)?.kind, 'done');
+});
+
+test('no route leads to an instance that is no node of the cluster, and its check stays on', async (t) => {
+  const { cloud, opened } = await open(t);
+  const { account } = cloud.aws;
+  const [a] = cloud.account.instances;
+  assert.ok(a);
+  const [subnetId = ''] = cloud.account.subnetIds;
+  const add = (tags: Readonly<Record<string, string>>, at = subnetId) =>
+    cloud.aws.addInstance({ subnetId: at, groupIds: [], tags }).id;
+  const own = { [`kubernetes.io/cluster/${LAB_CLUSTER}`]: 'owned' };
+  const far = cloud.aws.addSubnet({ vpcId: cloud.aws.addVpc({}), zone: a.zone, cidr: '10.0.0.0/20' });
+  const foreign = [add({ Name: 'database' }), add({ 'kubernetes.io/cluster/blue': 'owned' }), add(own, far)];
+  const wanted = [a.id, ...foreign].map((id, n) => {
+    const { addresses, node } = to(a, '');
+    return { addresses, node: { ...node, providerID: `aws:///${a.zone}/${id}` }, destination: `10.244.${n}.0/24` };
+  });
+  const [ours, ...others] = await createAwsRoutes(opened.setup).create(wanted, opened.call());
+  assert.equal(ours?.kind, 'done');
+  for (const other of others) failsAs(other, 'invalid');
+  const checks = account.interfaces.all().filter(({ attachment: at }) => foreign.includes(at?.instanceId ?? ''));
+  assert.deepEqual(
+    checks.map(({ sourceDestCheck }) => sourceDestCheck),
+    [true, true, true],
+  );
+  assert.deepEqual(opened.sent.filter((one) => one.startsWith('Modify')).length, 1);
+});
+
+test('an instance without any tag of a cluster has routes when the node is called as it is', async (t) => {
+  const { cloud, opened } = await open(t);
+  const [a] = cloud.account.instances;
+  assert.ok(a);
+  cloud.aws.changeInstance(a.id, { tags: {} });
+  assert.deepEqual(kinds(await createAwsRoutes(opened.setup).create([to(a, '10.244.0.0/24')], opened.call())), [
+    'done',
+  ]);
+  const called = to(a, '10.244.1.0/24');
+  const [other] = await createAwsRoutes(opened.setup).create(
+    [{ ...called, node: { ...called.node, name: 'other' } }],
+    opened.call(),
+  );
+  failsAs(other, 'invalid');
+});
+
+test('what cannot be found out about an instance opens nothing', async (t) => {
+  const { cloud, opened } = await open(t);
+  const [a] = cloud.account.instances;
+  assert.ok(a);
+  cloud.aws.faults.set({ operation: 'DescribeInstances', status: 503, code: 'Unavailable' });
+  const [failed] = await createAwsRoutes(opened.setup).create([to(a, '10.244.0.0/24')], opened.call());
+  failsAs(failed, 'unavailable');
+  assert.ok(!opened.sent.some((one) => one.startsWith('Modify') || one === 'CreateRoute'));
+  cloud.aws.faults.set();
+  const nowhere = {
+    ...opened.setup,
+    config: () => ({ routeTableId: cloud.account.routeTableId }),
+    cluster: {
+      learn: async () => Promise.reject(new CloudError('configuration', 'not known')),
+    },
+  };
+  assert.deepEqual(
+    kinds(await createAwsRoutes(nowhere).create([to(a, '10.244.0.0/24')], opened.call())),
+    ['done'],
+    'where the cluster is not known',
   );
 });

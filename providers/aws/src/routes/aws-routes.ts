@@ -7,6 +7,7 @@
  */
 import {
   CloudError,
+  isCloudError,
   parseCidr,
   type CallContext,
   type NodeRef,
@@ -17,16 +18,24 @@ import {
 import { routesOneByOne } from '@outrigger/provider-kit';
 import { awsCodeOf } from '../client/aws-errors.ts';
 import type { Route as TableRoute } from '../client/generated/ec2.ts';
+import type { ClusterFacts } from '../cluster/own-cluster.ts';
+import { instanceIdIn } from '../instances/asked-instance.ts';
+import { instancesByIds, type OneById } from '../instances/described-instances.ts';
+import { whyNotOwn } from '../instances/own-instance.ts';
 import { interfacesById, interfacesOf, type InstanceInterface } from './network-interfaces.ts';
 import { readRouteTable, type FoundRouteTable, type RouteTableOptions } from './route-table.ts';
 
 /** At a time. AWS takes five changes a second once a burst of 50 is used up. */
 const PARALLEL = 5;
 
-export type AwsRoutesSetup = RouteTableOptions;
+export interface AwsRoutesSetup extends RouteTableOptions {
+  /** The prefix of provider IDs. Default: `aws`. */
+  readonly name?: string;
+}
 
 export function createAwsRoutes(setup: AwsRoutesSetup): Routes {
   const routes = new RouteTableRoutes(setup);
+  const instanceIdOf = (providerID: string | undefined) => instanceIdIn(providerID, nameOf(setup));
   const oneByOne = routesOneByOne({
     unmarked: true,
     nextHop: 'instance',
@@ -56,6 +65,9 @@ class Look {
   readonly routes: readonly Route[];
   /** By instance, for the routes that the call makes. */
   readonly primary: Map<string, InstanceInterface> = new Map();
+  /** What EC2 says of these instances, and what the cluster is as far as that is known. */
+  readonly instances: Map<string, OneById> = new Map();
+  facts: Partial<ClusterFacts> = {};
   /** By interface: its check is being switched off. */
   readonly opened: Map<string, Promise<unknown>> = new Map();
 
@@ -94,9 +106,17 @@ class RouteTableRoutes {
 
   /** What `create` needs of the instances, for all at once. */
   async prepare(requests: readonly RouteRequest[], call: CallContext): Promise<void> {
-    const ids = requests.flatMap(({ node }) => instanceIdOf(node.providerID) ?? []);
-    const [look, interfaces] = await Promise.all([this.#look(call), interfacesOf(this.#setup.client, ids, call)]);
+    const ids = requests.flatMap(({ node }) => this.#instanceIdOf(node.providerID) ?? []);
+    const { client } = this.#setup;
+    const [look, interfaces, instances, facts] = await Promise.all([
+      this.#look(call),
+      interfacesOf(client, ids, call),
+      instancesByIds(client.ec2, ids, call),
+      this.#facts(call),
+    ]);
     for (const one of interfaces) if (one.isPrimary) look.primary.set(one.instanceId, one);
+    for (const [id, one] of instances) look.instances.set(id, one);
+    look.facts = facts;
   }
 
   async create({ destination, node }: RouteRequest, call: CallContext): Promise<void> {
@@ -138,19 +158,24 @@ class RouteTableRoutes {
     node: NodeRef,
     call: CallContext,
   ): Promise<{ readonly hop: InstanceInterface; readonly input: RouteInput }> {
-    const { opened, primary, table } = await this.#look(call);
-    const instanceId = instanceIdOf(node.providerID);
+    const { facts, instances, opened, primary, table } = await this.#look(call);
+    const instanceId = this.#instanceIdOf(node.providerID);
     if (instanceId === undefined) {
       throw new CloudError(
         'invalid',
         `the provider ID of node ${node.name} names no instance that a route can lead to`,
       );
     }
+    const instance = instances.get(instanceId);
+    if (instance instanceof Error) throw instance;
     const hop = primary.get(instanceId);
-    if (!hop) {
+    if (!hop || !instance || instance === 'not-found') {
       const why = `EC2 shows no network interface of instance ${instanceId} for the route ${destination} to lead to`;
       throw new CloudError('not-found', `${why}: it is gone, or so young that it is not in every answer yet`);
     }
+    // The table is the cluster's: a route can lead to its own VPC alone.
+    const refusal = whyNotOwn(node, instance, { ...facts, ...(table.VpcId && { vpcId: table.VpcId }) });
+    if (refusal) throw new CloudError('invalid', refusal.message, { cause: refusal });
     if (hop.sourceDestCheck) {
       const opening = opened.get(hop.id) ?? this.#takeForOthers(hop.id, call);
       opened.set(hop.id, opening);
@@ -169,7 +194,27 @@ class RouteTableRoutes {
 
   #remember(destination: string, { id, instanceId, zone }: InstanceInterface, node: NodeRef): void {
     this.#made.set(destination, id);
-    this.#machines.set(id, { providerId: node.providerID ?? providerIdOf(instanceId, zone), isForLife: true });
+    const providerId = node.providerID ?? this.#providerIdOf(instanceId, zone);
+    this.#machines.set(id, { providerId, isForLife: true });
+  }
+
+  /** With a route table by its ID nothing else needs to know which cluster this is. */
+  async #facts(call: CallContext): Promise<Partial<ClusterFacts>> {
+    try {
+      const { tags } = await this.#setup.cluster.learn(call);
+      return { tags };
+    } catch (error) {
+      if (isCloudError(error, 'configuration')) return {};
+      throw error;
+    }
+  }
+
+  #instanceIdOf(providerId: string | undefined): string | undefined {
+    return instanceIdIn(providerId, nameOf(this.#setup));
+  }
+
+  #providerIdOf(instanceId: string, zone: string): string {
+    return `${nameOf(this.#setup)}:///${zone}/${instanceId}`;
   }
 
   /** Read once for each call of the contract. */
@@ -233,8 +278,8 @@ class RouteTableRoutes {
     ];
     for (const { hop, instanceId, isForLife, zone } of seen) {
       const known = this.#machines.get(hop)?.providerId;
-      const isSame = known !== undefined && instanceIdOf(known) === instanceId;
-      this.#machines.set(hop, { providerId: isSame ? known : providerIdOf(instanceId, zone), isForLife });
+      const isSame = known !== undefined && this.#instanceIdOf(known) === instanceId;
+      this.#machines.set(hop, { providerId: isSame ? known : this.#providerIdOf(instanceId, zone), isForLife });
     }
     const needed = new Set([...hops, ...this.#made.values()]);
     for (const hop of this.#machines.keys()) if (!needed.has(hop)) this.#machines.delete(hop);
@@ -267,11 +312,6 @@ function destinationOf(destination: string): {
     : { DestinationCidrBlock: destination };
 }
 
-function providerIdOf(instanceId: string, zone: string): string {
-  return `aws:///${zone}/${instanceId}`;
-}
-
-/** Only the last segment of a provider ID counts, and an ID alone is one too. */
-function instanceIdOf(providerId: string | undefined): string | undefined {
-  return /(?:^|\/)(?<id>i-[0-9a-f]+)$/u.exec(providerId ?? '')?.groups?.['id'];
+function nameOf({ name = 'aws' }: AwsRoutesSetup): string {
+  return name;
 }

@@ -1,9 +1,10 @@
 /** The requests by which a Classic Load Balancer comes from what it is to what it is to be. Each can be repeated without harm. */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import { asError, CloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../../client/aws-client.ts';
 import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
 import type { Listener as WireListener, LoadBalancerDescription } from '../../client/generated/elb.ts';
 import type { BackEndAccess } from '../frame.ts';
+import { hasToWait, LeftOutError, type Closed } from '../left-out.ts';
 import {
   hasTls,
   listenersIn,
@@ -17,6 +18,12 @@ import {
 interface ChangeSetup {
   readonly client: Pick<AwsClient, 'elb'>;
   readonly access: Pick<BackEndAccess, 'open'>;
+}
+
+interface Refused {
+  readonly ids: readonly string[];
+  /** The first. */
+  readonly error?: Error;
 }
 
 export class ClassicChange {
@@ -40,7 +47,9 @@ export class ClassicChange {
   /** The nodes let the new one in before it counts. */
   async securityGroups(there: LoadBalancerDescription, SecurityGroups: readonly string[]): Promise<void> {
     const [source] = SecurityGroups;
-    if (source !== undefined) await this.#access.open(source, instancesIn(there), this.#call);
+    const instances = instancesIn(there);
+    const closed = source === undefined ? undefined : await this.#access.open(source, instances, this.#call);
+    if (closed && hasToWait(closed, instances)) throw this.#leftOut(closed.instances, closed.error);
     await this.setGroups(SecurityGroups);
   }
 
@@ -125,16 +134,40 @@ export class ClassicChange {
     });
   }
 
-  /** The nodes let it in first. New ones come before old ones go. */
+  /**
+   * The nodes let it in first. New ones come before old ones go, and these go whatever becomes of those that come; but where none comes or
+   * stays, those that are there serve on. Rejects with a `LeftOutError` for those that cannot come.
+   */
   async instances(there: LoadBalancerDescription, wanted: readonly string[], source?: string): Promise<void> {
-    if (source !== undefined) await this.#access.open(source, wanted, this.#call);
     const registered = instancesIn(there);
-    await this.#register(wanted.filter((id) => !registered.includes(id)));
-    const removed = registered.filter((id) => !wanted.includes(id));
-    if (removed.length === 0) return;
+    let closed: Closed | undefined;
+    let refused: Refused = { ids: [] };
+    let failure: Error | undefined;
+    let taken = wanted.filter((id) => registered.includes(id));
+    try {
+      if (source !== undefined) closed = await this.#access.open(source, wanted, this.#call);
+      const coming = wanted.filter((id) => !registered.includes(id) && !closed?.instances.has(id));
+      refused = await this.#register(coming);
+      taken = [...taken, ...coming.filter((id) => !refused.ids.includes(id))];
+    } catch (error) {
+      this.#call.signal.throwIfAborted();
+      failure = asError(error);
+    }
+    const removed = wanted.length > 0 && taken.length === 0 ? [] : registered.filter((id) => !wanted.includes(id));
+    if (removed.length > 0) await this.#deregister(removed);
+    if (failure) throw failure;
+    const error = closed?.error ?? refused.error;
+    if (error) throw this.#leftOut([...(closed?.instances ?? []), ...refused.ids], error);
+  }
+
+  #leftOut(ids: Iterable<string>, why: Error): LeftOutError {
+    return new LeftOutError(this.#LoadBalancerName, ids, why);
+  }
+
+  async #deregister(ids: readonly string[]): Promise<void> {
     await this.#elb(this.#call, 'DeregisterInstancesFromLoadBalancer', {
       LoadBalancerName: this.#LoadBalancerName,
-      Instances: removed.map((InstanceId) => ({ InstanceId })),
+      Instances: ids.map((InstanceId) => ({ InstanceId })),
     });
   }
 
@@ -168,21 +201,25 @@ export class ClassicChange {
   }
 
   /** The error names those that there are not: the others come in without them. */
-  async #register(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return;
-    const register = (some: readonly string[]): Promise<unknown> =>
-      this.#elb(this.#call, 'RegisterInstancesWithLoadBalancer', {
-        LoadBalancerName: this.#LoadBalancerName,
-        Instances: some.map((InstanceId) => ({ InstanceId })),
-      });
-    try {
-      await register(ids);
-    } catch (error) {
-      const gone = namedIn(error, /\bi-[0-9a-f]+\b/gu);
-      const rest = ids.filter((id) => !gone.includes(id));
-      if (rest.length > 0 && rest.length < ids.length) await register(rest);
-      throw error;
+  async #register(ids: readonly string[]): Promise<Refused> {
+    let good = ids;
+    let first: Error | undefined;
+    while (good.length > 0) {
+      try {
+        await this.#elb(this.#call, 'RegisterInstancesWithLoadBalancer', {
+          LoadBalancerName: this.#LoadBalancerName,
+          Instances: good.map((InstanceId) => ({ InstanceId })),
+        });
+        break;
+      } catch (error) {
+        const gone = namedIn(error, /\bi-[0-9a-f]+\b/gu);
+        const left = good.filter((id) => !gone.includes(id));
+        if (left.length === good.length) throw error;
+        first ??= asError(error);
+        good = left;
+      }
     }
+    return { ids: ids.filter((id) => !good.includes(id)), ...(first && { error: first }) };
   }
 
   async #setProxy(InstancePort: number, PolicyNames: readonly string[]): Promise<void> {

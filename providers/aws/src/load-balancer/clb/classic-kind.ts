@@ -4,7 +4,7 @@ import type { ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit'
 import type { LoadBalancerDescription } from '../../client/generated/elb.ts';
 import { pages } from '../../client/pages.ts';
 import { CLASSIC, LISTENER, LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
-import { touchesOf } from '../named-things.ts';
+import { maySee, touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
 import { instanceIdsOf } from '../nlb/instance-ids.ts';
 import { isMadeByPredecessor, isServed, readSurely, sameSet, tagsOfRequest } from '../nlb/nlb-setup.ts';
@@ -62,7 +62,7 @@ export function classicKind(setup: ClassicSetup): PartKind {
       if (own === undefined) return undefined;
       const current = there(CLASSIC)?.attributes['subnets'] as readonly string[] | undefined;
       const securityGroups = [...new Set([own, extra].flat())];
-      const subnets = facts().subnetsFor(settings, current);
+      const subnets = facts().subnetsFor(settings, current, maySee(desired));
       const touches = touchesOf(desired, settings, there(CLASSIC), subnets);
       return [{ attributes: { ...shapeOf(settings, { securityGroups, subnets }) }, touches }];
     },
@@ -93,6 +93,7 @@ export function classicKind(setup: ClassicSetup): PartKind {
       await client.elb(call, 'DeleteLoadBalancer', { LoadBalancerName: id });
       classics.recent.deleted(id);
       memory.forget(id);
+      setup.leftOut.forget(id);
     },
   };
 }
@@ -136,15 +137,16 @@ class ClassicCalls {
   shown({ isYoung = false, tags, thing }: ClassicThing, hash: string | undefined): ListedPart {
     const instances = instancesIn(thing).toSorted();
     const shape = shapeIn(thing);
-    const { access } = this.#setup;
+    const { access, leftOut } = this.#setup;
     const sources = access.sourcesOf(shape.securityGroups);
-    const isOpen = sources.length === 0 || sources.some((source) => access.isOpen(source, instances));
+    const judged = leftOut.without(nameOf(thing), instances);
+    const isOpen = sources.length === 0 || sources.some((source) => access.isOpen(source, judged));
     const attributes = {
       ...shape,
       vpcId: thing.VPCId,
       tags,
       settings: hash,
-      instances,
+      instances: leftOut.with(nameOf(thing), instances),
       access: isOpen,
       dnsName: thing.DNSName,
     };
@@ -200,6 +202,7 @@ class ClassicCalls {
     if (has('settings')) await this.#setSettings(id, shape.settings, call);
     if (has('tags')) await this.tagging.follow(id, shape.tags, call);
     if (has('instances') || has('access')) {
+      this.#setup.leftOut.forget(id);
       const [source] = this.#setup.access.sourcesOf(shape.securityGroups);
       await change.instances(there, shape.instances, source);
     }

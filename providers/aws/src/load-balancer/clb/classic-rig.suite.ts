@@ -91,8 +91,8 @@ export class ClassicRig {
           clusterTags: ownedTags(known.tags),
           vpcId: known.vpcId,
           rangesOf: () => [],
-          subnetsFor: (settings, current) =>
-            chooseSubnets(network.facts ?? { subnets: [] }, { ...settings, current }).map(({ id }) => id),
+          subnetsFor: (settings, current, leave) =>
+            chooseSubnets(network.facts ?? { subnets: [] }, { ...settings, current, leave }).map(({ id }) => id),
         }),
       },
       otherKinds: (kinds) => {

@@ -364,3 +364,28 @@ test('a rule of the nodes that somebody takes away comes back', async () => {
   assert.deepEqual(await bring(), ['update classic-load-balancer']);
   assert.equal(site.letIn().length, 1);
 });
+
+test('an instance that AWS does not know, or whose group is nobody’s, keeps no other in or out', async () => {
+  const { site } = rig();
+  const { cluster } = site;
+  const [first = '', second = '', third = ''] = cluster.instances.map(({ id }) => id);
+  const stranger = site.aws.addSecurityGroup({ vpcId: cluster.vpcId, name: 'stranger' });
+  const foreign = site.aws.addInstance({ subnetId: `${cluster.privateSubnets[0]}`, groupIds: [stranger] });
+  const service = aService();
+  const desired = (...ids: readonly (string | undefined)[]): ReturnType<typeof site.desired> => {
+    const [one] = site.desired(service).backEnds;
+    const backEnds = ids.map((id) => ({ ...one!, node: { ...one!.node, providerID: `aws:///eu-central-1a/${id}` } }));
+    return { ...site.desired(service), backEnds };
+  };
+  const bad = ['i-0123456789abcdef0', 'i-0fedcba9876543210', foreign.id];
+  // Told after it was made.
+  await assert.rejects(site.bring(desired(first, second, ...bad)), {
+    code: 'conflict',
+    message: /3 instances in all/u,
+  });
+  assert.deepEqual(site.classic.instanceIds.toSorted(), [first, second].toSorted());
+  await assert.rejects(site.bring(desired(second, third, ...bad)), { code: 'conflict' });
+  assert.deepEqual(site.classic.instanceIds.toSorted(), [second, third].toSorted());
+  assert.ok(!site.aws.account.rules.all().some(({ groupId, isEgress }) => groupId === stranger && !isEgress));
+  assert.equal((await site.plan(desired(second, third, ...bad))).complete, true);
+});

@@ -1,35 +1,54 @@
 /** Targets in and out, in chunks; the new ones first, so that a group is never emptied on the way. */
-import { CloudError, type CallContext, type Owner } from '@outrigger/cloud-provider';
+import { asError, CloudError, type CallContext, type Owner } from '@outrigger/cloud-provider';
 import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
 import { chunks } from '../../client/pages.ts';
 import { loadBalancerName } from '../names.ts';
+import { LeftOutError, listed, type Closed } from '../left-out.ts';
 import type { NlbSetup } from './nlb-setup.ts';
 
 /** `RegisterTargets` and `DeregisterTargets` take no more. */
 const MOST = 100;
-const SHOWN = 5;
 
-type Needs = Pick<NlbSetup, 'access' | 'client' | 'targets'>;
+type Needs = Pick<NlbSetup, 'access' | 'client' | 'leftOut' | 'targets'>;
 
+/** What can be changed is; rejects with a `LeftOutError` for what AWS, or the security group of its node, does not take. */
 export async function changeTargets(
-  { access, client, targets }: Needs,
+  { access, client, leftOut, targets }: Needs,
   arn: string,
   { owner, wanted }: { readonly owner: Owner; readonly wanted: readonly string[] },
   call: CallContext,
 ): Promise<void> {
+  leftOut.forget(arn);
   const there = await targets.of(arn, call);
   const coming = wanted.filter((id) => !there.includes(id));
-  if (coming.length > 0 && access.usesShared) {
-    const isOwn = await access.spreadRules(loadBalancerName(owner.uid), coming, call);
-    if (!isOwn) await access.useShared((shared) => access.open(shared, coming, call), call);
-  }
+  let failure: Error | undefined;
+  let closed: Closed | undefined;
+  const open = async (): Promise<void> => {
+    if (coming.length === 0 || !access.usesShared) return;
+    const own = await access.spreadRules(loadBalancerName(owner.uid), coming, call);
+    closed = typeof own === 'object' ? own : undefined;
+    if (own === false) closed = await access.useShared((shared) => access.open(shared, coming, call), call);
+  };
   const refused: string[] = [];
-  let taken: readonly string[];
+  const registered: string[] = [];
   try {
-    for (const ids of chunks(coming, MOST)) refused.push(...(await register({ client }, arn, ids, call)));
-    taken = wanted.filter((id) => !refused.includes(id));
-    // Where AWS takes none of those that are to be, those that are serve on.
-    if (refused.length > 0 && taken.length === 0) taken = there;
+    await open();
+    const letIn = coming.filter((id) => !closed?.instances.has(id));
+    for (const ids of chunks(letIn, MOST)) {
+      const bad = await register({ client }, arn, ids, call);
+      refused.push(...bad);
+      registered.push(...ids.filter((id) => !bad.includes(id)));
+    }
+  } catch (error) {
+    call.signal.throwIfAborted();
+    // What goes has to go whatever becomes of those that come.
+    failure = asError(error);
+    targets.forget(arn);
+  }
+  let taken = wanted.filter((id) => there.includes(id) || registered.includes(id));
+  // Where AWS takes none of those that are to be, those that are serve on.
+  if (wanted.length > 0 && taken.length === 0) taken = there.slice();
+  try {
     for (const ids of chunks(
       there.filter((id) => !taken.includes(id)),
       MOST,
@@ -39,36 +58,39 @@ export async function changeTargets(
   } catch (error) {
     // What has taken effect is not known.
     targets.forget(arn);
-    throw error;
+    throw failure ?? asError(error);
   }
+  if (failure) throw failure;
   targets.changed(arn, taken);
-  if (refused.length > 0) throw refusal(refused);
+  const ids = [...(closed?.instances ?? []), ...refused];
+  if (ids.length > 0) throw new LeftOutError(arn, ids, closed?.error ?? refusal(refused));
 }
 
-/** One that AWS does not take fails the request of all: without those that it names it is sent once more. */
+/** One that AWS does not take fails the request of all: without those that it names it is sent once more. Gives them back. */
 async function register(
   { client }: Pick<NlbSetup, 'client'>,
   arn: string,
   ids: readonly string[],
   call: CallContext,
 ): Promise<readonly string[]> {
-  const send = (some: readonly string[]): Promise<unknown> =>
-    client.elbv2(call, 'RegisterTargets', { TargetGroupArn: arn, Targets: some.map((Id) => ({ Id })) });
-  try {
-    await send(ids);
-    return [];
-  } catch (error) {
-    if (awsCodeOf(error) !== 'InvalidTarget') throw error;
-    const bad = namedIn(error, /\bi-[0-9a-f]+\b/gu).filter((id) => ids.includes(id));
-    if (bad.length === 0) throw error;
-    const good = ids.filter((id) => !bad.includes(id));
-    if (good.length > 0) await send(good);
-    return bad;
+  let good = ids;
+  while (good.length > 0) {
+    try {
+      await client.elbv2(call, 'RegisterTargets', { TargetGroupArn: arn, Targets: good.map((Id) => ({ Id })) });
+      break;
+    } catch (error) {
+      // The second one is about an ID that is none.
+      if (!['InvalidTarget', 'ValidationError'].includes(awsCodeOf(error) ?? '')) throw error;
+      const bad = namedIn(error, /\bi-[0-9a-f]+\b/gu);
+      const left = good.filter((id) => !bad.includes(id));
+      if (left.length === good.length) throw error;
+      good = left;
+    }
   }
+  return ids.filter((id) => !good.includes(id));
 }
 
 function refusal(ids: readonly string[]): CloudError {
-  const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} others` : '';
-  const message = `AWS takes no traffic to ${ids.slice(0, SHOWN).join(', ')}${more}: not running, or in another VPC; the other nodes are targets`;
+  const message = `AWS takes no traffic to ${listed(ids)}: not running, in another VPC, or no valid instance ID; the other nodes are targets`;
   return new CloudError('conflict', message, { effect: 'unknown' });
 }

@@ -24,6 +24,8 @@ export class Elbv2Stub {
   readonly calls: string[] = [];
   /** Ids that `RegisterTargets` refuses. */
   readonly stopped: Set<string> = new Set();
+  /** Those that are no IDs to it: it names one of them. */
+  readonly malformed: Set<string> = new Set();
   /** For so long what was made is not known yet. */
   lagMs = 0;
   /** For so long a load balancer is made. */
@@ -199,6 +201,8 @@ export class Elbv2Stub {
       case 'RegisterTargets': {
         const ids = (input['Targets'] as readonly { Id: string }[]).map(({ Id }) => Id);
         if (ids.length > 100) throw new CloudError('invalid', 'at most 100 targets');
+        const wrong = ids.find((id) => this.malformed.has(id));
+        if (wrong !== undefined) throw awsError('invalid', 'ValidationError', `Instance ID '${wrong}' is not valid`);
         const bad = ids.filter((id) => this.stopped.has(id));
         if (bad.length > 0) throw awsError('invalid', 'InvalidTarget', `not running: ${bad.join(', ')}`);
         const group = this.targets.get(text('TargetGroupArn')) ?? new Map<string, string>();

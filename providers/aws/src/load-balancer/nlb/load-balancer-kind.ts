@@ -4,7 +4,8 @@ import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/p
 import type { LoadBalancer } from '../../client/generated/elbv2.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
 import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP, TARGET_GROUP } from '../frame.ts';
-import { touchesOf } from '../named-things.ts';
+import { hasToWait, LeftOutError, type Closed } from '../left-out.ts';
+import { maySee, touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
 import { arnOf, groupArnOf } from '../observe/elbv2-look.ts';
 import { RecentChanges, type Tagged } from '../observe/recent-changes.ts';
@@ -68,7 +69,7 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
         const present = part?.attributes;
         const groups = groupsOf(settings, there(SECURITY_GROUP)?.id, setup.access.usesShared);
         if (!groups && !hasNoGroups(present)) return undefined;
-        const subnets = setup.facts().subnetsFor(settings, present && subnetsOf(present['zones']));
+        const subnets = setup.facts().subnetsFor(settings, present && subnetsOf(present['zones']), maySee(desired));
         const scheme = settings.isInternal ? 'internal' : 'internet-facing';
         const zones = withPresentAddresses(zonesOf(settings, subnets), scheme, part);
         const shape: Shape = {
@@ -103,7 +104,8 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
       deletion(id, async () => {
         // Rules for it alone are in groups that are found by the cluster's tag: while that is not known, it has to stay.
         if (look.hasNoGroups(id)) setup.facts();
-        await setup.access.setRules(nameIn(id), {}, [], call);
+        const closed = await setup.access.setRules(nameIn(id), {}, [], call);
+        if (closed) throw closed.error;
         await client.elbv2(call, 'DeleteLoadBalancer', { LoadBalancerArn: id });
         look.loadBalancers.deleted(id);
         setup.settings.forget(id);
@@ -191,10 +193,15 @@ class LoadBalancerCalls {
     const { ipAddressType, nodeRules, securityGroups, settings, sourceNat, tags, zones } = shapeIn(attributes);
     const arn = { LoadBalancerArn: id };
     const instances = instanceIdsOf(desired.backEnds);
+    let closed: Closed | undefined;
+    const open = async (): Promise<void> => {
+      closed = (await access.useShared((shared) => access.open(shared, instances, call), call)) ?? closed;
+      if (closed && hasToWait(closed, instances)) throw new LeftOutError(id, closed.instances, closed.error);
+    };
     if (changed.includes('securityGroups') && securityGroups) {
       await this.#withGroups(securityGroups, call, async (SecurityGroups) => {
         // Before the group is there: what comes from it is let in at once.
-        if (access.usesShared) await access.useShared((shared) => access.open(shared, instances, call), call);
+        if (access.usesShared) await open();
         await client.elbv2(call, 'SetSecurityGroups', { ...arn, SecurityGroups });
       });
     }
@@ -213,8 +220,8 @@ class LoadBalancerCalls {
     // After its subnets: where AWS gives it no others, what asks about health from the old ones is let in still.
     if (changed.includes('nodeRules') && nodeRules) {
       // It has a group: its own rules go.
-      if (securityGroups) await access.useShared((shared) => access.open(shared, instances, call), call);
-      await access.setRules(nameIn(id), nodeRules, securityGroups ? [] : instances, call);
+      if (securityGroups) await open();
+      closed = (await access.setRules(nameIn(id), nodeRules, securityGroups ? [] : instances, call)) ?? closed;
     }
     if (changed.includes('settings')) {
       await client.elbv2(call, 'ModifyLoadBalancerAttributes', { ...arn, Attributes: tagList(settings) });
@@ -225,6 +232,7 @@ class LoadBalancerCalls {
       const listeners = Listeners.map(({ ListenerArn = '' }) => ListenerArn);
       await this.#tagging.follow(id, tags, call, listeners);
     }
+    if (closed) throw new LeftOutError(id, closed.instances, closed.error);
   }
 
   async #withGroups<T>(

@@ -45,7 +45,7 @@ export class NlbRig {
       useShared: (use) => use('sg-5a4ed'),
       open: (_group, ids) => {
         for (const id of ids) this.opened.add(id);
-        return Promise.resolve();
+        return Promise.resolve(undefined);
       },
       learn: () => Promise.resolve(),
       isOpen: (_group, ids) => ids.every((id) => this.opened.has(id)),
@@ -55,7 +55,7 @@ export class NlbRig {
       },
       setRules: (name, rules) => {
         this.nodeRules.set(name, rules);
-        return Promise.resolve();
+        return Promise.resolve(undefined);
       },
       spreadRules: (name) => Promise.resolve(Object.keys(this.nodeRules.get(name) ?? {}).length > 0),
     };

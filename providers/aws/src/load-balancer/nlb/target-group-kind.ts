@@ -5,6 +5,7 @@ import type { TargetGroup } from '../../client/generated/elbv2.ts';
 import type { Listener } from '../annotations/listeners.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
 import { IN_USE_MS, LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
+import { LeftOutError } from '../left-out.ts';
 import { targetGroupName } from '../names.ts';
 import { groupArnOf } from '../observe/elbv2-look.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
@@ -116,6 +117,7 @@ export function targetGroupKind(setup: NlbSetup): PartKind {
         look.targetGroups.deleted(id);
         memory.forget(id);
         targets.forget(id);
+        setup.leftOut.forget(id);
       });
     },
     claim: (id, owner, call) => tagging.claim(id, owner, call),
@@ -132,7 +134,7 @@ class TargetGroupCalls {
   }
 
   async partOf(one: Tagged<TargetGroup>, isRead: boolean, call: CallContext): Promise<ListedPart> {
-    const { access, client, look, settings, targets } = this.#setup;
+    const { access, client, leftOut, look, settings, targets } = this.#setup;
     const arn = groupArnOf(one.thing);
     if (!isRead || one.isDeleted || (ownerIn(one.tags) && !look.isOwn(one.tags)))
       return shownAs(one, undefined, undefined);
@@ -146,8 +148,9 @@ class TargetGroupCalls {
     const [hash, ids] = await Promise.all([settings.of(arn, one.tags, read, call), targets.of(arn, call)]);
     const { sharedId, usesShared } = access;
     if (usesShared && ids.length > 0) await access.learn(ids, call);
-    const isOpen = !usesShared || ids.length === 0 || (sharedId !== undefined && access.isOpen(sharedId, ids));
-    return shownAs(one, hash, { ids, isOpen });
+    const judged = leftOut.without(arn, ids);
+    const isOpen = !usesShared || ids.length === 0 || (sharedId !== undefined && access.isOpen(sharedId, judged));
+    return shownAs(one, hash, { ids: leftOut.with(arn, ids), isOpen });
   }
 
   async create(request: PartRequest, call: CallContext): Promise<{ readonly id: string }> {
@@ -196,9 +199,12 @@ class TargetGroupCalls {
       await this.#setup.settings.written(id, settings, this.#tagging, call);
     }
     if (changed.includes('tags')) await this.#tagging.follow(id, tags, call);
-    if (changed.includes('isOpen') && access.usesShared)
-      await access.useShared((shared) => access.open(shared, targets, call), call);
+    const closed =
+      changed.includes('isOpen') && access.usesShared
+        ? await access.useShared((shared) => access.open(shared, targets, call), call)
+        : undefined;
     if (changed.includes('targets')) await changeTargets(this.#setup, id, { owner, wanted: targets }, call);
+    if (closed) throw new LeftOutError(id, closed.instances, closed.error);
   }
 }
 

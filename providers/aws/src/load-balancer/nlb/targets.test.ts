@@ -35,9 +35,37 @@ test('a machine that AWS does not take keeps no other out, and the Service says 
   await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0b/u });
   const [[group] = []] = rig.elbv2.targetGroups;
   assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a', 'i-0c']);
+  const { complete, ingress } = await rig.plan(desired);
+  assert.ok(complete && ingress.length > 0, 'the others are served');
+  await rig.clock.advance(60_000);
+  await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0b/u });
   rig.elbv2.stopped.clear();
+  await rig.clock.advance(60_000);
   await rig.bring(desired);
   assert.deepEqual(rig.elbv2.targetsOf(group!).toSorted(), ['i-0a', 'i-0b', 'i-0c']);
+});
+
+test('an ID that AWS does not know the form of keeps no other out, of all ports, and those that leave go', async () => {
+  const rig = new NlbRig();
+  const service = serviceOf({}, {}, [80, 443, 8443]);
+  await rig.bring(desiredOf(service, ['i-0a', 'i-0b']));
+  rig.elbv2.malformed.add('i-0');
+  rig.elbv2.malformed.add('i-1');
+  rig.elbv2.stopped.add('i-0d');
+  const wanted = ['i-0', 'i-0a', 'i-0c', 'i-0d', 'i-1'];
+  const plan = await rig.plan(desiredOf(service, wanted));
+  assert.equal(plan.actions.length, 3);
+  await assert.rejects(rig.bring(desiredOf(service, wanted)), { code: 'conflict', message: /i-0, i-0d, i-1/u });
+  for (const [group] of rig.elbv2.targetGroups) assert.deepEqual(rig.elbv2.targetsOf(group), ['i-0a', 'i-0c']);
+});
+
+test('those that leave go whatever AWS answers to those that come', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf(), ['i-0a', 'i-0b']));
+  rig.elbv2.fault = { after: 0, takesEffect: false };
+  await assert.rejects(rig.bring(desiredOf(serviceOf(), ['i-0a', 'i-0c'])), { code: 'unavailable' });
+  const [[group] = []] = rig.elbv2.targetGroups;
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a']);
 });
 
 test('where AWS takes none of the machines that are to be targets, those that are stay', async () => {
@@ -48,6 +76,7 @@ test('where AWS takes none of the machines that are to be targets, those that ar
   const [[group] = []] = rig.elbv2.targetGroups;
   assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a']);
   rig.elbv2.stopped.clear();
+  await rig.clock.advance(60_000);
   await rig.bring(desiredOf(serviceOf(), ['i-0b']));
   assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0b']);
 });
@@ -69,8 +98,9 @@ test('nodes that are no instances are no targets, and labels narrow them', () =>
   const [one, two] = desiredOf(serviceOf()).backEnds;
   const fargate = { ...one!, node: { ...one!.node, providerID: 'aws:///eu-1a/0123-abc/fargate-10.0.0.1' } };
   const other = { ...one!, node: { ...one!.node, providerID: 'eks-hybrid:///x/i-0d' } };
+  const long = { ...one!, node: { ...one!.node, providerID: `aws:///eu-1a/i-${'0'.repeat(250)}` } };
   const labelled = { ...two!, node: { ...two!.node, labels: { pool: 'edge', zone: 'a' } } };
-  const all = [one!, fargate, other, labelled];
+  const all = [one!, fargate, other, long, labelled];
   assert.deepEqual(balancers.selectBackEnds(serviceOf(), all), [one, labelled]);
   const narrowed = serviceOf({ 'target-node-labels': 'pool=edge,zone=' });
   assert.deepEqual(balancers.selectBackEnds(narrowed, all), [labelled]);

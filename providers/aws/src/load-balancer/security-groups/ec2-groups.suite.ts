@@ -21,6 +21,12 @@ export class Ec2Groups {
   readonly groups: Map<string, Group> = new Map();
   /** Groups of instances, by ID. */
   readonly instances: Map<string, readonly string[]> = new Map();
+  /** Instances without the cluster's tag. */
+  readonly untagged: Set<string> = new Set();
+  /** VPCs of instances that are in another one. */
+  readonly elsewhere: Map<string, string> = new Map();
+  /** Groups that take no rule. */
+  readonly full: Set<string> = new Set();
   /** Groups that network interfaces of load balancers have. */
   readonly inUse: Set<string> = new Set();
   /** Operations that the account may not use. */
@@ -48,7 +54,8 @@ export class Ec2Groups {
       const { rules } = this.#group(GroupId);
       const added = texts(IpPermissions);
       if (added.some(([rule]) => rules.has(rule))) throw awsError('InvalidPermission.Duplicate');
-      if (rules.size + added.length > this.most) throw awsError('RulesPerSecurityGroupLimitExceeded');
+      if (rules.size + added.length > this.most || this.full.has(String(GroupId)))
+        throw awsError('RulesPerSecurityGroupLimitExceeded');
       for (const [rule, description] of added) rules.set(rule, description);
       return { Return: true };
     },
@@ -84,6 +91,8 @@ export class Ec2Groups {
       if (gone.length > 0) throw awsError('InvalidInstanceID.NotFound', gone.join(', '));
       const Instances = ids.map((InstanceId) => ({
         InstanceId,
+        VpcId: this.elsewhere.get(InstanceId) ?? 'vpc-1',
+        Tags: this.untagged.has(InstanceId) ? [] : [{ Key: 'kubernetes.io/cluster/c1', Value: 'owned' }],
         SecurityGroups: this.instances.get(InstanceId)?.map((GroupId) => ({ GroupId })),
       }));
       return { Reservations: [{ Instances }] };

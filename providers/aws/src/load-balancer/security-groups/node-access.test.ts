@@ -61,7 +61,7 @@ test('a rule that somebody takes away is missed by the next look, and a young on
   assert.equal(access.isOpen('sg-000000aa', ['i-1']), false);
 });
 
-test('a node has the group of the config, else the only one with the cluster’s tag, else its only one', async () => {
+test('a node has the group of the config, else the only one with the cluster’s tag, else, with that tag itself, its only one', async () => {
   const { access, cloud, look, nodes } = rig();
   const other = cloud.put('other');
   const second = cloud.put('second', { [CLUSTER]: 'shared' });
@@ -71,8 +71,9 @@ test('a node has the group of the config, else the only one with the cluster’s
   await look();
   await access.open('sg-000000aa', ['i-3', 'i-4'], aCall);
   assert.deepEqual([cloud.rules(nodes), cloud.rules(other)], [['all sg-000000aa'], ['all sg-000000aa']]);
-  await assert.rejects(access.open('sg-000000aa', ['i-5'], aCall), /i-5 has 2 security groups .* NodeSecurityGroups/);
-  assert.equal(access.isOpen('sg-000000aa', ['i-5']), false);
+  const closed = await access.open('sg-000000aa', ['i-5'], aCall);
+  assert.match(`${closed?.error.message}`, /i-5 has 2 security groups .* NodeSecurityGroups/);
+  assert.ok(access.isOpen('sg-000000aa', ['i-5']), 'nothing can be done, so an update ends');
   const named = rig({ nodeSecurityGroups: ['sg-0000ffff', second] });
   for (const [id, group] of cloud.groups) named.cloud.groups.set(id, group);
   named.cloud.instances.set('i-5', [nodes, second]);
@@ -101,10 +102,9 @@ test('an instance that there is not costs one more request, and nothing else', a
 test('a full group says what to do', async () => {
   const { access, cloud } = rig();
   cloud.most = 0;
-  await assert.rejects(
-    access.open('sg-000000aa', ['i-1'], aCall),
-    /is full, and 1 more would be needed .* raise the quota/,
-  );
+  const closed = await access.open('sg-000000aa', ['i-1'], aCall);
+  assert.match(`${closed?.error.message}`, /is full, and 1 more would be needed .* raise the quota/);
+  assert.equal(access.isOpen('sg-000000aa', ['i-1']), false);
 });
 
 test('with DisableSecurityGroupIngress nothing is asked and nothing is done', async () => {
@@ -249,4 +249,47 @@ test('the only group of a node, which has no tag of the cluster and is in no loo
   await look();
   await access.open('sg-000000aa', ['i-8'], aCall);
   assert.equal(cloud.calls('AuthorizeSecurityGroupIngress').length, 2);
+});
+
+test('an instance whose group is unclear, a stranger’s, in another VPC or full keeps no other out', async () => {
+  const { access, cloud, look, nodes } = rig();
+  const second = cloud.put('second', { [CLUSTER]: 'shared' });
+  const stranger = cloud.put('stranger');
+  const full = cloud.put('full', { [CLUSTER]: 'owned' });
+  cloud.full.add(full);
+  for (const [id, groups] of Object.entries({
+    'i-a': [nodes, second],
+    'i-b': [stranger],
+    'i-c': [stranger],
+    'i-d': [full],
+  }))
+    cloud.instances.set(id, groups);
+  cloud.untagged.add('i-b');
+  cloud.elsewhere.set('i-c', 'vpc-2');
+  await look();
+  const closed = await access.open('sg-000000aa', ['i-a', 'i-b', 'i-c', 'i-d', 'i-1'], aCall);
+  assert.deepEqual([...(closed?.instances ?? [])].toSorted(), ['i-a', 'i-b', 'i-c', 'i-d']);
+  assert.deepEqual(
+    [nodes, stranger, second].map((id) => cloud.rules(id)),
+    [['all sg-000000aa'], [], []],
+  );
+  const why = async (id: string): Promise<string> =>
+    `${(await access.open('sg-000000aa', [id], aCall))?.error.message}`;
+  assert.match(await why('i-b'), /neither instance i-b nor its .* has the tag kubernetes\.io\/cluster\/c1/);
+  assert.match(await why('i-c'), /i-c is in vpc-2/);
+  assert.match(await why('i-d'), /is full/);
+  assert.ok(access.isOpen('sg-000000aa', ['i-a', 'i-b', 'i-c', 'i-1']), 'an update ends');
+});
+
+test('rules for one NLB come where it is clear, and stay where it is not', async () => {
+  const { access, cloud, look, nodes } = rig();
+  const rule = 'tcp 30080-30080 0.0.0.0/0';
+  const second = cloud.put('second', { [CLUSTER]: 'shared' }, { [rule]: 'kubernetes.io/rule/nlb/client=a1' });
+  const third = cloud.put('third', { [CLUSTER]: 'shared' });
+  cloud.instances.set('i-a', [second, third]);
+  await look();
+  const closed = await access.setRules('a1', { [rule]: 'client' }, ['i-a', 'i-1'], aCall);
+  assert.deepEqual([...(closed?.instances ?? [])], ['i-a']);
+  assert.ok(cloud.rules(nodes).includes(rule));
+  assert.deepEqual([cloud.rules(second), cloud.rules(third)], [[rule], []]);
 });

@@ -3,19 +3,20 @@
  * NLBs share one such group, so that a node's group has one rule for them, however many they are; a Classic Load Balancer is let in
  * by its own, as cloud-provider-aws does it.
  */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { IpPermission, SecurityGroup } from '../../client/generated/ec2.ts';
 import { pages } from '../../client/pages.ts';
 import { tagValue } from '../../cluster/cluster-tags.ts';
 import type { BackEndAccess } from '../frame.ts';
+import type { Closed } from '../left-out.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { CLUSTER_TAG, tagList } from '../ownership.ts';
 import { authorize, revoke, revokeById } from './change-rules.ts';
 import { SHARED_TAG, type GroupLook, type GroupLookOptions } from './group-look.ts';
 import { sharedGroupName } from './group-names.ts';
 import { HeldGroups } from './held-groups.ts';
-import { NodeGroups } from './node-groups.ts';
+import { NodeGroups, type JudgedGroups } from './node-groups.ts';
 import { ownRulesIn, ruleChanges, seenNodeRules, type NodeRules, type SeenNodeRules } from './node-rules.ts';
 import { describedRulesIn, rulesIn, type DescribedRule, type RuleText } from './rules.ts';
 
@@ -53,10 +54,10 @@ export class NodeAccess implements BackEndAccess {
 
   constructor(options: NodeAccessOptions) {
     this.#options = { ...options.look.options, ...options };
-    const { client, clock } = this.#options;
+    const { client, clock, own } = this.#options;
     this.held = new HeldGroups({ client, clock });
     const named = (): readonly string[] => options.config().nodeSecurityGroups;
-    this.#nodes = new NodeGroups({ client, clock, named });
+    this.#nodes = new NodeGroups({ client, clock, named, own });
   }
 
   /** Whether NLBs have the shared group: with `DisableSecurityGroupIngress` nobody is let in by it. */
@@ -111,16 +112,12 @@ export class NodeAccess implements BackEndAccess {
   }
 
   /**
-   * Whether these instances let the group in, as far as is known: what is not known is for `open` to find out. Pure. Never throws:
-   * `open` says what is wrong.
+   * Whether these instances let the group in, as far as is known: what is not known is for `open` to find out. Pure. Of an instance of which
+   * it is not clear by which group, `open` can do nothing, so it does not count.
    */
   isOpen(sourceId: string, instanceIds: readonly string[]): boolean {
     if (!this.usesShared) return true;
-    try {
-      return this.#groupsOf(instanceIds).every((group) => this.#lets(group, sourceId));
-    } catch {
-      return false;
-    }
+    return [...this.#judge(instanceIds).groups.keys()].every((group) => this.#lets(group, sourceId));
   }
 
   /** Of the groups of a Classic Load Balancer, which AWS shows in any order, those of which nodes let in one: its own, else any. Pure. */
@@ -131,13 +128,14 @@ export class NodeAccess implements BackEndAccess {
     return own === undefined ? groupIds : [own];
   }
 
-  /** Lets the group in to these instances: one rule for each group that they have. Throws `invalid` where it is not clear which. */
-  async open(sourceId: string, instanceIds: readonly string[], call: CallContext): Promise<void> {
-    if (!this.usesShared) return;
+  /** Lets the group in to these instances: one rule for each group that they have. */
+  async open(sourceId: string, instanceIds: readonly string[], call: CallContext): Promise<Closed | undefined> {
+    if (!this.usesShared) return undefined;
     await this.#nodes.learn(instanceIds, call);
-    for (const group of this.#groupsOf(instanceIds)) {
+    const judged = this.#judge(instanceIds);
+    return eachGroup(judged, call, async (group) => {
       if (!this.#lets(group, sourceId)) await this.#authorize(group, sourceId, call);
-    }
+    });
   }
 
   /**
@@ -189,12 +187,7 @@ export class NodeAccess implements BackEndAccess {
   /** What groups of nodes have for this NLB itself, as cloud-provider-aws would. `instanceIds`: its targets. Pure. */
   rulesFor(loadBalancer: string, instanceIds: readonly string[]): SeenNodeRules {
     const all = this.#ofNodes.map(({ IpPermissions = [] }) => IpPermissions);
-    let ids: readonly string[] = [];
-    try {
-      ids = this.#groupsOf(instanceIds);
-    } catch {
-      // `setRules` says what is wrong.
-    }
+    const ids = [...this.#judge(instanceIds).groups.keys()];
     // One that no look shows is believed to have what it was given.
     const shown = ids.filter(
       (id) => !this.#opened.has(`${id} ${loadBalancer}`) || this.#permissionsOf(id) !== undefined,
@@ -203,37 +196,52 @@ export class NodeAccess implements BackEndAccess {
     return seenNodeRules(groups, all, loadBalancer);
   }
 
-  /** In the groups of these instances exactly these rules are for this NLB, in others none. Throws `invalid` where it is not clear which groups. */
+  /**
+   * In the groups of these instances exactly these rules are for this NLB, in others none. Where it is not clear which of its groups is an
+   * instance's, all of them stay as they are.
+   */
   async setRules(
     loadBalancer: string,
     rules: NodeRules,
     instanceIds: readonly string[],
     call: CallContext,
-  ): Promise<void> {
-    if (!this.usesShared) return;
+  ): Promise<Closed | undefined> {
+    if (!this.usesShared) return undefined;
     await this.#nodes.learn(instanceIds, call);
-    const ofNodes = this.#groupsOf(instanceIds);
-    for (const id of new Set([...this.#tagged(), ...ofNodes])) {
-      const wanted = ofNodes.includes(id) ? rules : {};
-      const { add, remove } = ruleChanges(this.#permissionsOf(id) ?? [], loadBalancer, wanted);
-      // One that is handed on to another load balancer has to go first.
-      if (ofNodes.length === 0) await this.#revoke(id, remove, call);
+    const { groups, ofUnclear, unclear } = this.#judge(instanceIds);
+    const others = [...this.#tagged()].filter((id) => !groups.has(id) && !ofUnclear.has(id));
+    const closed = await eachGroup({ groups, unclear }, call, async (id) => {
+      const { add, remove } = ruleChanges(this.#permissionsOf(id) ?? [], loadBalancer, rules);
       await this.#admit(id, loadBalancer, add, call);
-      if (ofNodes.length > 0) await this.#revoke(id, remove, call);
+      await this.#revoke(id, remove, call);
+    });
+    // Where no instance can be let in, nothing is taken from those that are.
+    if (groups.size === 0 && closed) return closed;
+    for (const id of others) {
+      const { add, remove } = ruleChanges(this.#permissionsOf(id) ?? [], loadBalancer, {});
+      // One that is handed on to another load balancer has to go first.
+      if (groups.size === 0) await this.#revoke(id, remove, call);
+      await this.#admit(id, loadBalancer, add, call);
+      if (groups.size > 0) await this.#revoke(id, remove, call);
     }
+    return closed;
   }
 
   /** What other nodes have for this NLB, those that join have too. `false`: they have nothing for it. */
-  async spreadRules(loadBalancer: string, instanceIds: readonly string[], call: CallContext): Promise<boolean> {
+  async spreadRules(
+    loadBalancer: string,
+    instanceIds: readonly string[],
+    call: CallContext,
+  ): Promise<Closed | boolean> {
     const all = this.#ofNodes.flatMap(({ IpPermissions = [] }) => IpPermissions);
     const rules = ownRulesIn(all, loadBalancer);
     if (!this.usesShared || Object.keys(rules).length === 0) return false;
     await this.#nodes.learn(instanceIds, call);
-    for (const id of this.#groupsOf(instanceIds)) {
+    const closed = await eachGroup(this.#judge(instanceIds), call, async (id) => {
       const { add } = ruleChanges(this.#permissionsOf(id) ?? [], loadBalancer, rules);
       await this.#admit(id, loadBalancer, add, call);
-    }
-    return true;
+    });
+    return closed ?? true;
   }
 
   releaseShared(call: CallContext): Promise<boolean> {
@@ -261,10 +269,8 @@ export class NodeAccess implements BackEndAccess {
     return true;
   }
 
-  #groupsOf(instanceIds: readonly string[]): readonly string[] {
-    const tagged = this.#tagged();
-    const groups = instanceIds.map((id) => this.#nodes.groupOf(id, tagged));
-    return [...new Set(groups)].filter((id) => id !== undefined);
+  #judge(instanceIds: readonly string[]): JudgedGroups {
+    return this.#nodes.judge(instanceIds, this.#tagged());
   }
 
   /** With the cluster's tag, and no load balancer's. */
@@ -354,4 +360,37 @@ export class NodeAccess implements BackEndAccess {
     this.#knowShared(id);
     return id;
   }
+}
+
+/** Where the cloud is not reached, or asks for a pause, the others are not tried either. */
+const OF_ALL = ['unavailable', 'timeout', 'throttled', 'retry-after', 'unauthenticated'] as const;
+
+/** One group that cannot be changed keeps no other out. */
+async function eachGroup(
+  { groups, unclear }: Pick<JudgedGroups, 'groups' | 'unclear'>,
+  call: CallContext,
+  change: (group: string) => Promise<void>,
+): Promise<Closed | undefined> {
+  const closed = new Set(unclear.keys());
+  let [error] = unclear.values();
+  let isRefused = false;
+  for (const [group, instances] of groups) {
+    try {
+      await change(group);
+    } catch (thrown) {
+      call.signal.throwIfAborted();
+      if (!isCloudError(thrown) || OF_ALL.some((code) => thrown.code === code)) throw thrown;
+      for (const id of instances) closed.add(id);
+      error ??= refusedRule(group, thrown);
+      isRefused = true;
+    }
+  }
+  return error && { instances: closed, error, isRefused };
+}
+
+function refusedRule(group: string, cause: Error & { readonly code: CloudError['code'] }): CloudError {
+  if (cause.code === 'quota') return new CloudError('quota', cause.message, { cause });
+  return new CloudError(cause.code, `security group ${group} gets no rule for load balancers: ${cause.message}`, {
+    cause,
+  });
 }

@@ -17,10 +17,16 @@ const call: CallContext = {
 function groupsOf(ask: (ids: readonly string[]) => Promise<void>): NodeGroups {
   const ec2 = async (_call: CallContext, _operation: string, { InstanceIds: ids = [] }: { InstanceIds?: string[] }) => {
     await ask(ids);
-    const Instances = ids.map((InstanceId) => ({ InstanceId, SecurityGroups: [{ GroupId: `sg-${InstanceId}` }] }));
+    const Tags = [{ Key: 'kubernetes.io/cluster/c1', Value: 'owned' }];
+    const Instances = ids.map((InstanceId) => ({
+      InstanceId,
+      Tags,
+      SecurityGroups: [{ GroupId: `sg-${InstanceId}` }],
+    }));
     return { Reservations: [{ Instances }] };
   };
-  return new NodeGroups({ client: { ec2: ec2 as AwsClient['ec2'] }, clock: new FakeClock(), named: () => [] });
+  const own = { known: { vpcId: 'vpc-1', tags: { id: 'c1', isLegacy: false } } };
+  return new NodeGroups({ client: { ec2: ec2 as AwsClient['ec2'] }, clock: new FakeClock(), named: () => [], own });
 }
 
 test('Services that come together ask once for the instances that they share', async () => {

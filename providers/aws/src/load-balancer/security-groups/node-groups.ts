@@ -1,7 +1,9 @@
 /** Which security group of a node lets its load balancers in. */
 import { CloudError, type CallContext, type Clock } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../../client/aws-client.ts';
-import type { GroupIdentifier, Instance } from '../../client/generated/ec2.ts';
+import type { GroupIdentifier, Instance, Tag } from '../../client/generated/ec2.ts';
+import { CLUSTER_TAG_PREFIX, hasClusterTag, LEGACY_CLUSTER_TAG } from '../../cluster/cluster-tags.ts';
+import type { ClusterFacts } from '../../cluster/own-cluster.ts';
 import { instancesByIds } from '../../instances/described-instances.ts';
 
 export interface NodeGroupsOptions {
@@ -9,6 +11,8 @@ export interface NodeGroupsOptions {
   readonly clock: Clock;
   /** Of the cloud config: of several, the one that counts. */
   readonly named: () => readonly string[];
+  /** `undefined`: not known yet. */
+  readonly own: { readonly known: ClusterFacts | undefined };
 }
 
 /** The groups of an instance seldom change. */
@@ -18,7 +22,20 @@ const YOUNG_MS = 30_000;
 
 interface Known {
   readonly groups: readonly string[];
+  readonly vpcId: string | undefined;
+  /** Those that name clusters. */
+  readonly tags: readonly Tag[];
   readonly at: number;
+}
+
+/** What nodes are let in by. */
+export interface JudgedGroups {
+  /** Group to its instances. */
+  readonly groups: ReadonlyMap<string, readonly string[]>;
+  /** Instances of which it is not clear, and why. */
+  readonly unclear: ReadonlyMap<string, CloudError>;
+  /** All groups that those have. */
+  readonly ofUnclear: ReadonlySet<string>;
 }
 
 export class NodeGroups {
@@ -52,23 +69,47 @@ export class NodeGroups {
     const found = await instancesByIds(this.#options.client.ec2, unknown, call);
     for (const one of found.values()) if (one instanceof Error) throw one;
     for (const [id, one] of found) {
-      const isThere = typeof one === 'object';
-      const groups = isThere ? idsOf((one as Instance).SecurityGroups) : [];
-      this.#known.set(id, { groups, at: isThere ? now : now - BELIEVED_MS + YOUNG_MS });
+      const isThere = typeof one === 'object' && !(one instanceof Error);
+      const { SecurityGroups, Tags = [], VpcId: vpcId }: Instance = isThere ? one : {};
+      const tags = Tags.filter(({ Key = '' }) => Key.startsWith(CLUSTER_TAG_PREFIX) || Key === LEGACY_CLUSTER_TAG);
+      const at = isThere ? now : now - BELIEVED_MS + YOUNG_MS;
+      this.#known.set(id, { groups: idsOf(SecurityGroups), vpcId, tags, at });
     }
   }
 
+  /** One instance keeps no other out: whoever runs a kubelet may name any instance of the account. */
+  judge(instanceIds: readonly string[], tagged: ReadonlySet<string>): JudgedGroups {
+    const groups = new Map<string, string[]>();
+    const unclear = new Map<string, CloudError>();
+    const ofUnclear = new Set<string>();
+    for (const id of new Set(instanceIds)) {
+      const group = this.groupOf(id, tagged);
+      if (typeof group === 'string') groups.set(group, [...(groups.get(group) ?? []), id]);
+      else if (group) {
+        unclear.set(id, group);
+        for (const one of this.#known.get(id)?.groups ?? []) ofUnclear.add(one);
+      }
+    }
+    return { groups, unclear, ofUnclear };
+  }
+
   /**
-   * The group of a node: the one of the cloud config, or the only one with the cluster's tag, or its only one. `undefined`: its groups
-   * are not known, or it has none. Throws `invalid` where several could be meant.
+   * The group of a node: the one of the cloud config, or the only one with the cluster's tag, or, of an instance with the cluster's tag, its
+   * only one. `undefined`: its groups are not known, or it has none. An error: several could be meant, or none is the cluster's.
    */
-  groupOf(instanceId: string, tagged: ReadonlySet<string>): string | undefined {
-    const { groups } = this.#known.get(instanceId) ?? { groups: [] };
+  groupOf(instanceId: string, tagged: ReadonlySet<string>): string | CloudError | undefined {
+    const instance = this.#known.get(instanceId);
+    if (!instance || instance.groups.length === 0) return undefined;
+    const { groups, tags, vpcId } = instance;
+    const { known } = this.#options.own;
+    if (known && vpcId !== undefined && vpcId !== known.vpcId) return elsewhere(instanceId, vpcId, known.vpcId);
     const named = this.#options.named();
     for (const narrowed of [groups.filter((id) => named.includes(id)), groups.filter((id) => tagged.has(id)), groups]) {
       const [only, second] = narrowed;
-      if (only !== undefined && second === undefined) return only;
-      if (second !== undefined) throw severalGroups(instanceId, narrowed);
+      if (second !== undefined) return severalGroups(instanceId, narrowed);
+      if (only === undefined) continue;
+      const isCluster = named.includes(only) || tagged.has(only) || (known && hasClusterTag(tags, known.tags));
+      return isCluster ? only : foreignGroup(instanceId, only, known);
     }
     return undefined;
   }
@@ -80,4 +121,17 @@ const idsOf = (groups: readonly GroupIdentifier[] = []): readonly string[] =>
 function severalGroups(instanceId: string, groups: readonly string[]): CloudError {
   const message = `instance ${instanceId} has ${groups.length} security groups of which any may be its node's (${groups.join(', ')}): give the cluster's tag to one alone, or name it with NodeSecurityGroups in the cloud config`;
   return new CloudError('invalid', message);
+}
+
+function foreignGroup(instanceId: string, group: string, known: ClusterFacts | undefined): CloudError {
+  if (!known) return new CloudError('unavailable', `whether instance ${instanceId} is the cluster's is not known yet`);
+  const message = `neither instance ${instanceId} nor its security group ${group} has the tag ${CLUSTER_TAG_PREFIX}${known.tags.id}, so no rule for load balancers is added to that group: tag it, or name it with NodeSecurityGroups in the cloud config`;
+  return new CloudError('invalid', message);
+}
+
+function elsewhere(instanceId: string, vpcId: string, own: string): CloudError {
+  return new CloudError(
+    'invalid',
+    `instance ${instanceId} is in ${vpcId}, and load balancers of the cluster are in ${own}`,
+  );
 }

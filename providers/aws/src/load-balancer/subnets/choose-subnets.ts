@@ -1,7 +1,7 @@
 /** In which subnets a load balancer is. Pure. */
 import { CloudError, quote, type IPFamily } from '@outrigger/cloud-provider';
 import { annotationRows } from '../annotations/annotation-rows.ts';
-import type { NetworkFacts, SubnetFacts } from './network-facts.ts';
+import type { NetworkFacts, SubnetFacts, SubnetLeave } from './network-facts.ts';
 
 export interface SubnetRequest {
   /** IDs, or values of the tag `Name`. Empty: they are to be found. */
@@ -10,6 +10,8 @@ export interface SubnetRequest {
   readonly families: readonly IPFamily[];
   /** Where it is already: what it has it keeps as long as it may. Default: nowhere. */
   readonly current?: readonly string[] | undefined;
+  /** Of those that are named. Default: all. */
+  readonly leave?: SubnetLeave | undefined;
 }
 
 /** AWS makes no load balancer in a subnet with fewer. */
@@ -20,10 +22,15 @@ export function chooseSubnets({ subnets: all }: NetworkFacts, request: SubnetReq
   return request.subnets.length > 0 ? chooseNamed(all, request) : discover(all, request);
 }
 
-function chooseNamed(all: readonly SubnetFacts[], { families, subnets: names }: SubnetRequest): readonly SubnetFacts[] {
+function chooseNamed(
+  all: readonly SubnetFacts[],
+  { current = [], families, leave, subnets: names }: SubnetRequest,
+): readonly SubnetFacts[] {
+  const usable = all.filter(({ id }) => !leave || current.includes(id) || leave.mayUse(id));
   const chosen = names.map((name) => {
-    const found = all.filter((one) => one.id === name || one.name === name);
+    const found = usable.filter((one) => one.id === name || one.name === name);
     const [first, second] = found;
+    if (!first && leave) throw leave.refused(name);
     if (!first) refuse(name, 'the VPC of the cluster has no such subnet, by ID or by tag Name');
     if (second) refuse(name, `${found.length} subnets have this name: use an ID`);
     const lacking = families.find((family) => !first.families.includes(family));

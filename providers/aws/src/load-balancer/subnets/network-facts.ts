@@ -1,5 +1,5 @@
 /** What the VPC has for load balancers, as data. */
-import type { IPFamily } from '@outrigger/cloud-provider';
+import type { CloudError, IPFamily } from '@outrigger/cloud-provider';
 
 export interface SubnetFacts {
   readonly id: string;
@@ -24,4 +24,11 @@ export interface SubnetFacts {
 
 export interface NetworkFacts {
   readonly subnets: readonly SubnetFacts[];
+}
+
+/** Which subnets a Service may name. */
+export interface SubnetLeave {
+  readonly mayUse: (id: string) => boolean;
+  /** Of a name that is none of those. */
+  readonly refused: (name: string) => CloudError;
 }
