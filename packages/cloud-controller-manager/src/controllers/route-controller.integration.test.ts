@@ -48,22 +48,25 @@ test('a new node is initialised as NetworkUnavailable, and gets its route and th
   );
 });
 
+function addRangedNode(bench: Bench, name: string, cidr: string): void {
+  bench.addNode(name);
+  const node = bench.node(name);
+  const spec = { ...node.spec, providerID: `green://${name}`, podCIDRs: [cidr] };
+  bench.server.store.put({ ...node, metadata: { ...node.metadata, name }, spec });
+}
+
+function networkReason(bench: Bench, name: string): string | undefined {
+  return bench.node(name).status?.conditions?.find(({ type }) => type === 'NetworkUnavailable')?.reason;
+}
+
 test('a node in --service-cluster-ip-range gets no route', async () => {
   await using bench = await Bench.start();
   const routes: Route[] = [];
-  for (const [name, cidr] of [
-    ['node-1', '10.0.7.0/24'],
-    ['node-2', '10.0.8.0/24'],
-  ] as const) {
-    bench.addNode(name);
-    const node = bench.node(name);
-    const spec = { ...node.spec, providerID: `green://${name}`, podCIDRs: [cidr] };
-    bench.server.store.put({ ...node, metadata: { ...node.metadata, name }, spec });
-  }
+  addRangedNode(bench, 'node-1', '10.0.7.0/24');
+  addRangedNode(bench, 'node-2', '10.0.8.0/24');
   const flags = ['--cluster-cidr=10.0.0.0/16', '--service-cluster-ip-range=10.0.0.0/21, fd00::/112'];
   const program = await bench.run(routedCloud(routes), ...flags);
-  const condition = (name: string): string | undefined =>
-    bench.node(name).status?.conditions?.find(({ type }) => type === 'NetworkUnavailable')?.reason;
+  const condition = (name: string): string | undefined => networkReason(bench, name);
   await until(
     'told',
     () => condition('node-1') === 'NoRouteCreated' && condition('node-2') === 'RouteCreated',
@@ -77,17 +80,9 @@ test('a node in --service-cluster-ip-range gets no route', async () => {
 
 test('while --additional-cluster-cidrs-file cannot be read, a node that may be in one of its ranges is not marked', async () => {
   await using bench = await Bench.start();
-  for (const [name, cidr] of [
-    ['node-1', '10.1.7.0/24'],
-    ['node-2', '10.0.7.0/24'],
-  ] as const) {
-    bench.addNode(name);
-    const node = bench.node(name);
-    const spec = { ...node.spec, providerID: `green://${name}`, podCIDRs: [cidr] };
-    bench.server.store.put({ ...node, metadata: { ...node.metadata, name }, spec });
-  }
-  const condition = (name: string): string | undefined =>
-    bench.node(name).status?.conditions?.find(({ type }) => type === 'NetworkUnavailable')?.reason;
+  addRangedNode(bench, 'node-1', '10.1.7.0/24');
+  addRangedNode(bench, 'node-2', '10.0.7.0/24');
+  const condition = (name: string): string | undefined => networkReason(bench, name);
   const routes: Route[] = [];
   const program = await bench.run(
     routedCloud(routes),
