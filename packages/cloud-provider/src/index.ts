@@ -26,7 +26,7 @@ export type {
   CloudErrorShape,
 } from './errors.ts';
 
-export { ANNOTATION_LENGTH, NAME_LENGTH, PROVIDER_ID_LENGTH, quote, refuseLonger } from './text-limits.ts';
+export { ANNOTATION_LENGTH, cutText, NAME_LENGTH, PROVIDER_ID_LENGTH, quote, refuseLonger } from './text-limits.ts';
 
 export { errorCodeOfStatus } from './http-status.ts';
 export { retryAfterMs } from './retry-after.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quote, refuseLonger } from './text-limits.ts';
+import { cutText, quote, refuseLonger } from './text-limits.ts';
 
 test('a text over the limit is refused by the name of its place and the limit, and nothing of it is quoted', () => {
   refuseLonger('annotation a', 'x'.repeat(255));
@@ -14,4 +14,10 @@ test('a text over the limit is refused by the name of its place and the limit, a
 test('a quoted text is one line of a bounded length', () => {
   assert.equal(quote('a\n"b"'), '"a\\n\\"b\\""');
   assert.equal(quote('x'.repeat(240_000)), `"${'x'.repeat(255)}…" (240000 characters)`);
+});
+
+test('a text that is cut says so, and has no half of a character', () => {
+  assert.equal(cutText('abc', 3), 'abc');
+  assert.equal(cutText('abcd', 3), 'abc…');
+  assert.equal(cutText('ab\u{1f4a5}c', 3), 'ab…');
 });

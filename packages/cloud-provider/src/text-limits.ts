@@ -17,8 +17,15 @@ export function refuseLonger(where: string, text: string, limit: number = NAME_L
   throw new CloudError('invalid', `${where} is too long: shorten it to at most ${limit} characters`);
 }
 
+/** Of a text that is longer the first characters, and `…`: by the mark, what redacts knows that a secret may be cut. */
+export function cutText(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  // Without the first half of a pair.
+  return `${text.slice(0, characters).replace(/[\ud800-\udbff]$/u, '')}…`;
+}
+
 /** The text in quotes, for a message; of one that is longer than a name the beginning, with its length. */
 export function quote(text: string): string {
   if (text.length <= NAME_LENGTH) return JSON.stringify(text);
-  return `${JSON.stringify(`${text.slice(0, NAME_LENGTH)}…`)} (${text.length} characters)`;
+  return `${JSON.stringify(cutText(text, NAME_LENGTH))} (${text.length} characters)`;
 }

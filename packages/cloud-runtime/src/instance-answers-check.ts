@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import {
   ANNOTATION_LENGTH,
   CloudError,
+  cutText,
   NAME_LENGTH,
   PROVIDER_ID_LENGTH,
   type InstanceAnswer,
@@ -15,8 +16,7 @@ import { isTextByName, MOST_ENTRIES } from './text-by-name.ts';
 /** They are kept as long as the answer is, of each node. */
 const MOST_NOTES = 32;
 
-/** To 300 characters. By the mark, what redacts knows that a secret may be cut. */
-const cut = (text: string): string => text.replace(/^(.{300}).+/su, '$1…');
+const cut = (text: string): string => cutText(text, 300);
 
 /** The answers, one for each node. Throws a `CloudError` `invalid` when they are not. `sentAt` is when the call began. */
 export function checkAnswers(

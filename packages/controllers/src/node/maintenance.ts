@@ -2,7 +2,7 @@
  * What the cloud says about the maintenance of a machine, as conditions of its node (KEP-5683): `MaintenancePlanned` and
  * `MaintenanceInProgress`. It is said and nothing is done: no taint, no drain. Pure.
  */
-import { NAME_LENGTH, type Instance } from '@outrigger/cloud-provider';
+import { cutText, NAME_LENGTH, type Instance } from '@outrigger/cloud-provider';
 import type { EventNote, Node, NodeCondition } from '@outrigger/kube';
 import { apiTime } from '../api-time.ts';
 
@@ -55,7 +55,7 @@ export function planMaintenance(node: Node, maintenance: Maintenance | undefined
 function messageOf({ notBefore, reason, state }: Maintenance): string {
   const what = state === 'planned' ? 'maintenance of its machine is planned' : 'its machine is being maintained';
   const when = notBefore === undefined ? '' : `, not before ${apiTime(notBefore)}`;
-  return `The cloud says that ${what}${when}${reason ? `: ${reason.replace(/^(.{255}).+/su, '$1…')}` : ''}.`;
+  return `The cloud says that ${what}${when}${reason ? `: ${cutText(reason, NAME_LENGTH)}` : ''}.`;
 }
 
 function foreignNote(name: string, type: MaintenanceType, { reason = '' }: NodeCondition): EventNote {

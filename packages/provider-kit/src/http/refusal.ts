@@ -1,6 +1,7 @@
 /** From an answer that is no success to a `CloudError`: by the cloud's own words, and what these prove. */
 import {
   CloudError,
+  cutText,
   errorCodeOfStatus,
   isCloudError,
   retryAfterMs,
@@ -92,10 +93,6 @@ function codeOf(status: number, own: ApiError | undefined): CloudErrorCode {
   return own || status === 401 || code === 'throttled' || status >= 500 ? code : 'unavailable';
 }
 
-/** By the mark, what redacts knows that a secret may be cut (`KnownSecrets`). */
 function oneLine(message: string): string {
-  return message
-    .replaceAll(/\s+/gu, ' ')
-    .trim()
-    .replace(/^(.{400}).+/su, '$1…');
+  return cutText(message.replaceAll(/\s+/gu, ' ').trim(), 400);
 }

@@ -1,5 +1,5 @@
 /** From an answer with a status of 400 or above to a `CloudError`: what the service said, and what that proves. */
-import { CloudError, errorCodeOfStatus, type CloudErrorCode, retryAfterMs } from '@outrigger/cloud-provider';
+import { CloudError, cutText, errorCodeOfStatus, type CloudErrorCode, retryAfterMs } from '@outrigger/cloud-provider';
 import type { ReceivedHttp } from '@outrigger/provider-kit';
 import type { ServiceType } from './api-client.ts';
 import { SERVICE_NAMES } from './catalogue.ts';
@@ -143,13 +143,8 @@ export function parseObject(text: string): Body | undefined {
 /** Others each time: with them, the same refusal would be another Event whenever it is tried again. The log has the request's. */
 const REQUEST_IDS = / ?(?:Neutron server returns request_ids: \[[^[\]]*\]|\breq-[\da-f]{8}-[\da-f-]{27})/gu;
 
-/** By the mark, what redacts knows that a secret may be cut. */
 function oneLine(message: string): string {
-  return message
-    .replaceAll(/\s+/gu, ' ')
-    .replaceAll(REQUEST_IDS, '')
-    .trim()
-    .replace(/^(.{400}).+/su, '$1…');
+  return cutText(message.replaceAll(/\s+/gu, ' ').replaceAll(REQUEST_IDS, '').trim(), 400);
 }
 
 function title(page: string): string {
