@@ -7,6 +7,8 @@ export class LearnedFacts {
   readonly #clock: Clock;
   /** By the security group's ID, then the address: when it was learned; monotonic. */
   readonly #withoutPort = new Map<string, Map<string, number>>();
+  /** By the ID of the server. */
+  readonly #serverNames = new Map<string, { readonly name: string; readonly at: number }>();
   /** By the ID of a floating IP or a security group. */
   readonly #triedTags = new Map<string, number>();
 
@@ -26,6 +28,16 @@ export class LearnedFacts {
     return [...known].flatMap(([address, at]) => (this.#isFresh(at) ? [address] : [])).toSorted();
   }
 
+  /** Nova calls this server so: the ports of a node are opened for many Services. */
+  noteServerName(id: string, name: string): void {
+    if (this.serverName(id) === undefined) this.#serverNames.set(id, { name, at: this.#clock.monotonic() });
+  }
+
+  serverName(id: string): string | undefined {
+    const known = this.#serverNames.get(id);
+    return known && this.#isFresh(known.at) ? known.name : undefined;
+  }
+
   /** Tags were written on this part, or could not be: its description says whose it is, and its Service waits for no tag. */
   noteTriedTags(id: string): void {
     this.#triedTags.set(id, this.#clock.monotonic());
@@ -38,6 +50,7 @@ export class LearnedFacts {
   /** What is told of parts that are gone is of no use. */
   prune(): void {
     for (const [id, at] of this.#triedTags) if (!this.#isFresh(at)) this.#triedTags.delete(id);
+    for (const [id, { at }] of this.#serverNames) if (!this.#isFresh(at)) this.#serverNames.delete(id);
     for (const [id, known] of this.#withoutPort) {
       for (const [address, at] of known) if (!this.#isFresh(at)) known.delete(address);
       if (known.size === 0) this.#withoutPort.delete(id);

@@ -15,14 +15,22 @@ const PLACES = [
   { kind: 'subnet', keys: ['subnetId', 'memberSubnetId'] },
 ] as const;
 
+/** What the cloud config says is for all. */
+export function configuredPlaces({
+  loadBalancer,
+  loadBalancerClasses,
+}: LoadBalancerSettings): ReadonlySet<string | undefined> {
+  const all = [loadBalancer, ...loadBalancerClasses.values()];
+  const configured = all.flatMap(({ memberSubnetId, networkId, subnetId }) => [memberSubnetId, networkId, subnetId]);
+  return new Set(configured.map((id) => id?.toLowerCase()));
+}
+
 /** What the cloud config says too needs no leave, and is not among them. */
 export function namedPlaces(
   { annotations }: Pick<LoadBalancerService, 'annotations'>,
-  { loadBalancer, loadBalancerClasses }: LoadBalancerSettings,
+  settings: LoadBalancerSettings,
 ): readonly NamedPlace[] {
-  const all = [loadBalancer, ...loadBalancerClasses.values()];
-  const configured = all.flatMap(({ memberSubnetId, networkId, subnetId }) => [memberSubnetId, networkId, subnetId]);
-  const free = new Set(configured.map((id) => id?.toLowerCase()));
+  const free = configuredPlaces(settings);
   return PLACES.flatMap(({ kind, keys }) => {
     const ids = keys.map((key) => annotations[annotationTable[key].name]?.toLowerCase() ?? '');
     return [...new Set(ids)].filter((id) => isUuid(id) && !free.has(id)).map((id) => ({ kind, id }));

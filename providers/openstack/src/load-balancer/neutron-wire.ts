@@ -37,9 +37,11 @@ export interface WirePort {
 }
 
 /** A port, network or subnet that a Service names. */
-export interface WireNamed {
+export interface WireNamed extends Partial<Pick<WirePort, 'fixed_ips'>> {
   readonly id: string;
   readonly tags?: readonly string[];
+  /** Of a port or subnet. */
+  readonly network_id?: string;
 }
 
 export interface WireSubnet {

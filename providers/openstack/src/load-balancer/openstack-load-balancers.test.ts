@@ -337,13 +337,15 @@ test('what is sent to make a load balancer is planned whole; only IDs that Neutr
   rig.cloud.calls.reset();
   await rig.provider.apply(action, desired, callContext());
   const sent = rig.cloud.calls.all().find(({ operation }) => operation === 'POST /loadbalancers')?.body;
-  const reference = { lookUp: { subnetOf: { nodeName: 'node-1', ...addressOfNode(rig, 'node-1') } } };
+  const reference = { lookUp: { subnetOf: 'nodes' } };
   const filled = planned.replaceAll(JSON.stringify(reference), JSON.stringify(rig.seeded.subnet.id));
   assert.notEqual(filled, planned);
-  assert.deepEqual((JSON.parse(filled) as { request: { body: unknown } }).request.body, sent);
+  const { nodes, request } = JSON.parse(filled) as { readonly nodes: unknown; readonly request: { body: unknown } };
+  assert.deepEqual(request.body, sent);
+  const known = rig.backEnds.map(({ addresses, node }) => ({
+    nodeName: node.name,
+    providerID: node.providerID,
+    address: addresses[0]?.address,
+  }));
+  assert.deepEqual(nodes, known);
 });
-
-function addressOfNode(rig: Rig, name: string): object {
-  const backEnd = rig.backEnds.find(({ node }) => node.name === name);
-  return { providerID: backEnd?.node.providerID, address: backEnd?.addresses[0]?.address };
-}

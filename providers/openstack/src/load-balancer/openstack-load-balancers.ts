@@ -1,6 +1,7 @@
 /** Load balancers by Octavia and Neutron: observed by their tags, planned as data, changed one request at a time. */
 import {
   isCloudError,
+  sameOwner,
   type BackEnd,
   type CallContext,
   type Clock,
@@ -29,6 +30,7 @@ import { declaredAnnotations, declaredFeatures, lockKeyOf, selectBackEnds } from
 import { desiredTree } from './desired/desired-tree-of.ts';
 import type { DesiredTreeResult } from './desired/desired-tree.ts';
 import type { LoadBalancerSettings } from './desired/service-options.ts';
+import { thingOf } from './foreign-things.ts';
 import { LearnedFacts } from './learned-facts.ts';
 import { identityOf, namedBy } from './service-identity.ts';
 import { ofKnownServers } from './desired/members.ts';
@@ -182,7 +184,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   plan(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
     const { desired, identity, settings } = this.#goalOf(given);
     const { service, backEnds } = desired;
-    if (!desired.wanted) return planRemoving(parts, { identity, cascadeDelete: settings.loadBalancer.cascadeDelete });
+    const { cascadeDelete } = settings.loadBalancer;
+    if (!desired.wanted) return planRemoving(parts, { identity, others: desired.others, cascadeDelete });
     const wish = this.#wishOf(service, backEnds, settingsFor(desired, parts, settings));
     if (wish.kind === 'refused') return { actions: [], complete: false, ingress: [], refused: wish.error };
     const { tree, warnings } = wish;
@@ -245,13 +248,17 @@ export class OpenStackLoadBalancers implements LoadBalancers {
   }
 }
 
+/** Of a load balancer that the Service may not use, nothing is said: nor what its driver can do. */
 function settingsFor(
-  { owner, service }: DesiredLoadBalancer,
+  { others, owner, service }: DesiredLoadBalancer,
   parts: readonly LoadBalancerPart[],
   settings: LoadBalancerSettings,
 ): LoadBalancerSettings {
   const there = choosePart(parts, owner, namedBy(service)[0]);
-  return withDriver(settings, there && there.state !== 'deleting' ? loadBalancerIn(there).provider : undefined);
+  if (!there || there.state === 'deleting') return settings;
+  const isUsed = parts.some((one) => one.id === there.id && sameOwner(one.owner, owner));
+  const isHidden = !isUsed && thingOf(others, 'load-balancer', there.id)?.mayUse === false;
+  return isHidden ? settings : withDriver(settings, loadBalancerIn(there).provider);
 }
 
 /** What a load balancer can do is by the driver that has made it: older ones stay with theirs when `lb-provider` changes. */

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
+import type { Logger } from '@outrigger/cloud-provider';
 import { portOf } from './desired/tree-inputs.suite.ts';
 import type { WirePort, WireSecurityGroup } from './neutron-wire.ts';
 import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
@@ -158,3 +159,63 @@ test('of many ports an action changes so few that its time is enough', async () 
 
 const putsOfPorts = (rig: Rig): number =>
   rig.cloud.calls.all().filter(({ operation }) => /^PUT .*\/ports\//.test(operation)).length;
+
+for (const [what, called, has] of [
+  ['is called as the node is', 'Node-3', true],
+  ['is called as the node is, with a domain', 'node-3.example.com', true],
+  ['is called as nova makes a host name of it', 'Node_3', true],
+  ['is called otherwise', 'database', false],
+  ['has a name that only begins as that of the node', 'node-33', false],
+] as const) {
+  test(`the port of a server that ${what}, by the provider ID of the node: ${has ? 'it gets the group' : 'it is left alone, and the log says so'}`, async (t) => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    const { addresses, node } = rig.addNode(called);
+    rig.backEnds = [...rig.backEnds, { addresses, node: { ...node, name: 'node-3' } }];
+    const warnings = warningsOf(t, rig);
+    const web = serviceNamed('web');
+    const plan = await rig.bring(web);
+    assert.ok(plan.complete);
+    const serverId = node.providerID?.slice('openstack:///'.length) ?? '';
+    assert.deepEqual(await groupsOf(rig, serverId), has ? ['web'] : []);
+    const told = has ? [] : [{ node: 'node-3', server: serverId, serverName: called }];
+    assert.deepEqual(warnings(), told);
+    // What has it keeps it when the server is renamed, and what is renamed as the node is called gets it.
+    const server = rig.cloud.compute.server(serverId);
+    assert.ok(server);
+    server.name = has ? 'renamed' : 'node-3';
+    await rig.clock.sleep(700_000);
+    await rig.bring(served(web, plan));
+    assert.deepEqual(await groupsOf(rig, serverId), ['web']);
+  });
+}
+
+test('a server is asked for its name once for many Services', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  for (const name of ['a', 'b', 'c']) await rig.bring(serviceNamed(name));
+  const reads = Object.entries(rig.cloud.calls.counts()).filter(([name]) => name.startsWith('compute GET /servers/'));
+  assert.deepEqual(
+    reads.map(([, count]) => count),
+    [2],
+  );
+});
+
+/** The fields of what actions warn of, without what is to be done. */
+function warningsOf(t: TestContext, { provider }: Rig): () => readonly unknown[] {
+  const told: unknown[] = [];
+  const apply = provider.apply.bind(provider);
+  const warn: Logger['warn'] = (_text, { next, ...fields } = {}) => {
+    assert.ok(next);
+    told.push(fields);
+  };
+  t.mock.method(provider, 'apply', (...[action, desired, call]: Parameters<typeof apply>) =>
+    apply(action, desired, { ...call, logger: { ...call.logger, warn } }),
+  );
+  return () => told;
+}
+
+/** The Services whose groups the port of this server has. */
+async function groupsOf(rig: Rig, serverId: string): Promise<readonly string[]> {
+  const { groups, ports } = await look(rig);
+  const port = ports.find((one) => one.device_id === serverId);
+  return groups.filter(({ id }) => port?.security_groups.includes(id)).map(({ name }) => name.split('-').at(-1) ?? '');
+}

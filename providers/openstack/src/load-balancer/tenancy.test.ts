@@ -23,6 +23,8 @@ async function all<T>(rig: Rig, kind: string): Promise<readonly T[]> {
   return Object.entries(await rig.everything()).flatMap(([key, one]) => (key.startsWith(`${kind} `) ? [one as T] : []));
 }
 
+const NOWHERE = '00000000-0000-4000-8000-00000000dead';
+
 const inNamespace = (namespace: string, name: string, more: Partial<LoadBalancerService> = {}): LoadBalancerService =>
   serviceNamed(name, { namespace, ...more });
 
@@ -106,7 +108,7 @@ test('a port, a network and a subnet are used where the cloud config or a tag sa
     ['subnet', '', annotated({ memberSubnetId: rig.seeded.subnet6.id })],
     // Nor is it said of which family it is.
     ['subnet', '', annotated({ subnetId: rig.seeded.subnet6.id })],
-    ['network', '', annotated({ networkId: '00000000-0000-4000-8000-00000000dead' })],
+    ['network', '', annotated({ networkId: NOWHERE })],
   ] as const;
   for (const [i, [what, path, annotations]] of asked.entries()) {
     const service = inNamespace('team-a', `web-${i}`, { annotations });
@@ -196,6 +198,17 @@ test('members are placed in a subnet that a Service names later, or on a load ba
   }
 });
 
+test('a Service with an ID in its name does not use what has that ID', async () => {
+  const rig = await Rig.open();
+  rig.config = { memberSubnetId: rig.seeded.subnet.id };
+  const web = inNamespace('team-a', `web-${NOWHERE}`);
+  const was = served(web, await rig.bring(web));
+  const annotations = { ...was.annotations, ...annotated({ subnetId: NOWHERE }) };
+  const more = await rig.bring({ ...was, annotations, ports: [...was.ports, portOf(81)] });
+  assert.deepEqual(more.ingress, was.ingress);
+  assert.equal((await all(rig, 'listeners')).length, 2);
+});
+
 test('where members lie on the load balancer of another namespace, a Service gets no load balancer of its own', async () => {
   const rig = await Rig.open();
   const subnet = rig.seeded.subnet.id;
@@ -256,9 +269,36 @@ test('a load balancer of another namespace, or of nobody, is not joined, and not
   assertSilent(await rig.bring(inNamespace('team-b', 'hand', { annotations })));
 });
 
-/** As `--load-balancer-sharing=cluster` lets it come about, or as it was before. */
-async function openStrangers(): Promise<{ rig: Rig; owner: LoadBalancerService; stranger: LoadBalancerService }> {
+test('whether a load balancer that is named is there cannot be told from what is said of it', async () => {
   const rig = await Rig.open();
+  const plan = await rig.bring(inNamespace('team-a', 'web'));
+  const there = plan.annotations?.['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  const saidOf = async (loadBalancerId: string, more: Parameters<typeof annotated>[0]): Promise<string> => {
+    const probe = inNamespace('team-b', 'probe', { annotations: annotated({ loadBalancerId, ...more }) });
+    const { refused, warnings } = await rig.bring(probe);
+    const verdict = await rig.provider.validate(probe, callContext());
+    const said = [String(refused), isCloudError(refused) && refused.code, warnings, String(verdict.refused), verdict];
+    return JSON.stringify(said).replaceAll(loadBalancerId, 'its ID');
+  };
+  // Nor by what a new one cannot be made with, or the driver that has made this one cannot do.
+  for (const more of [{}, { internal: 'perhaps' }, { proxyProtocol: 'v1' }]) {
+    if (more.proxyProtocol) rig.config = { lbProvider: 'ovn' };
+    assert.equal(await saidOf(NOWHERE, more), await saidOf(there, more));
+  }
+});
+
+/** As `--load-balancer-sharing=cluster` lets it come about, or as it was before. */
+async function openStrangers(): Promise<Strangers & { rig: Rig }> {
+  const rig = await Rig.open();
+  return { rig, ...(await strangersOn(rig)) };
+}
+
+interface Strangers {
+  readonly owner: LoadBalancerService;
+  readonly stranger: LoadBalancerService;
+}
+
+async function strangersOn(rig: Rig): Promise<Strangers> {
   const first = inNamespace('team-a', 'web');
   const plan = await rig.bring(first);
   const loadBalancerId = plan.annotations?.['loadbalancer.openstack.org/load-balancer-id'] ?? '';
@@ -266,7 +306,7 @@ async function openStrangers(): Promise<{ rig: Rig; owner: LoadBalancerService; 
   rig.namespaces.set(first.uid, 'team-b');
   const shared = await rig.bring(second);
   rig.namespaces.set(first.uid, 'team-a');
-  return { rig, owner: served(first, plan), stranger: served(second, shared) };
+  return { owner: served(first, plan), stranger: served(second, shared) };
 }
 
 test('who shares a load balancer of another namespace already goes on to, and changes it', async () => {
@@ -319,6 +359,37 @@ test('an address that is to be kept goes from the load balancer too, and is let 
   await rig.bring(stranger, false);
   assert.deepEqual(await all(rig, 'loadbalancers'), []);
 });
+
+for (const [whose, stays] of [
+  ['team-a', false],
+  [undefined, false],
+  ['team-b', true],
+] as const) {
+  const what = whose === undefined ? 'that was attached by hand' : `that is set aside for ${whose}`;
+  test(`the owner goes: its address ${what} ${stays ? 'stays on the load balancer' : 'is detached'}, and not deleted`, async () => {
+    const rig = await Rig.open();
+    const internal = inNamespace('team-a', 'web', { annotations: annotated({ internal: 'true' }) });
+    await rig.bring(internal);
+    const [loadBalancer] = await all<WireLoadBalancer>(rig, 'loadbalancers');
+    const port_id = loadBalancer?.vip_port_id ?? '';
+    const { floatingIps } = rig.cloud.networking;
+    const floating_network_id = rig.seeded.publicNetwork.id;
+    const { floating_ip_address: ip, id } = floatingIps.add({
+      floating_network_id,
+      port_id,
+      project_id: rig.seeded.project.id,
+    });
+    const tags = whose === undefined ? [] : [`outrigger-namespace=${whose}`];
+    floatingIps.floatingIps.change(id, { tags });
+    const { owner, stranger } = await strangersOn(rig);
+    assert.deepEqual(owner.ingress[0]?.ip, ip);
+    await rig.bring(owner, false);
+    const now = (await all<WireFloatingIP>(rig, 'floatingips')).map((one) => [one.id, one.port_id, one.tags]);
+    assert.deepEqual(now, [[id, stays ? port_id : null, tags]]);
+    assert.equal((await all(rig, 'loadbalancers')).length, 1);
+    assert.deepEqual((await rig.bring(stranger)).ingress, []);
+  });
+}
 
 test('of one of its namespace and one of another, the one of its namespace has it then', async () => {
   const { rig, owner } = await openStrangers();

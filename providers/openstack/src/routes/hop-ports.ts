@@ -15,6 +15,8 @@ const FIELDS = [
   'revision_number',
 ];
 
+const LIST = { service: 'network', operation: 'GET /ports', path: '/v2.0/ports', collection: 'ports' } as const;
+
 /** By next hop, in canonical form. One address may be on several networks. All of them or an error, never a part. */
 export async function findHopPorts(
   client: ApiClient,
@@ -24,9 +26,8 @@ export async function findHopPorts(
 ): Promise<ReadonlyMap<string, readonly HopPort[]>> {
   const wanted = [...new Set(hops)];
   if (wanted.length === 0) return new Map();
-  const list = { service: 'network', operation: 'GET /ports', path: '/v2.0/ports', collection: 'ports' } as const;
   const interfaces = await client.list<{ readonly network_id: string }>(call, {
-    ...list,
+    ...LIST,
     query: [
       ['device_id', routerId],
       ['fields', 'network_id'],
@@ -38,9 +39,37 @@ export async function findHopPorts(
   const ports: HopPort[] = [];
   for (const some of chunksOf(wanted.map((hop) => `ip_address=${hop}`))) {
     const query = [...asQuery('fixed_ips', some), ...asQuery('network_id', networks), ...asQuery('fields', FIELDS)];
-    ports.push(...(await client.list<HopPort>(call, { ...list, query })));
+    ports.push(...(await client.list<HopPort>(call, { ...LIST, query })));
   }
   return groupPairs(
     ports.flatMap((port) => port.fixed_ips.map(({ ip_address: text }) => [canonicalIp(text) ?? text, port] as const)),
   );
+}
+
+/** `undefined`: of a router, a load balancer or nothing at all. A kubelet may have registered with the ID of any of these. */
+export const serverOfPort = ({ device_id: id, device_owner: owner }: HopPort): string | undefined =>
+  owner.startsWith('compute:') ? id : undefined;
+
+export const isSubport = ({ device_owner: owner }: HopPort): boolean => owner === 'trunk:subport';
+
+interface ParentPort {
+  readonly device_id: string;
+  /** Of the extension `trunk-details`. */
+  readonly trunk_details?: { readonly sub_ports: readonly { readonly port_id: string }[] } | null;
+}
+
+/** By subport, which itself names no server: the one whose port carries it, among these. */
+export async function findServersOfSubports(
+  client: ApiClient,
+  servers: readonly string[],
+  call: CallContext,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (const some of chunksOf([...new Set(servers)])) {
+    const query = [...asQuery('device_id', some), ...asQuery('fields', ['device_id', 'trunk_details'])];
+    for (const { device_id: server, trunk_details: trunk } of await client.list<ParentPort>(call, { ...LIST, query })) {
+      for (const { port_id: id } of trunk?.sub_ports ?? []) found.set(id, server);
+    }
+  }
+  return found;
 }

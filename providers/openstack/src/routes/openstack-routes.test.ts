@@ -125,6 +125,59 @@ test('one bad hop fails alone: off the networks of the router, of another server
   assert.equal(rig.stored.length, 2);
 });
 
+test('a port that is not of the node’s server gets no pair, and its address no route, whatever the port is', async () => {
+  await using rig = await FakeRouterRig.open();
+  const a = rig.addNode('a');
+  const { ports } = rig.cloud.networking;
+  const { network, project } = rig.seeded;
+  const others = [
+    { device_owner: 'Octavia', device_id: 'lb-1' },
+    { device_owner: 'network:dhcp', device_id: 'dhcp-1' },
+    { device_owner: '', device_id: '' },
+    { device_owner: 'baremetal:none', device_id: 'machine-1' },
+    { device_owner: 'trunk:subport', device_id: '' },
+  ].map((more) => ports.add({ network_id: network.id, project_id: project.id, ...more }));
+  const [routers] = ports.ports.where('device_id', rig.router.id).filter(({ network_id: id }) => id === network.id);
+  assert.ok(routers);
+  const all = [...others, routers];
+  const requests = all.map(({ fixed_ips: [ip] }, i) => ({
+    node: a,
+    addresses: [{ type: 'InternalIP', address: ip?.ip_address ?? '' } as const],
+    destination: `10.244.${i}.0/24`,
+  }));
+  const unknown = { ...rig.request(a, '10.244.99.0/24'), node: { ...a, providerID: undefined } };
+  // A kubelet may have registered with the ID of something else.
+  const asDHCP = { ...requests[1]!, node: { ...a, providerID: 'openstack:///dhcp-1' }, destination: '10.244.98.0/24' };
+  const results = await rig.routes.create([...requests, unknown, asDHCP], rig.call);
+  assert.deepEqual(
+    codesOf(results),
+    [...requests, unknown, asDHCP].map(() => 'not-found'),
+  );
+  assert.deepEqual(rig.stored, []);
+  for (const { id } of all) assert.deepEqual(ports.ports.get(id)?.allowed_address_pairs, []);
+});
+
+test('the subports of a server’s trunk are its ports, and no other node’s', async () => {
+  await using rig = await FakeRouterRig.open();
+  const [a, b] = [rig.addNode('a'), rig.addNode('b')];
+  const { ports } = rig.cloud.networking;
+  const { network, project } = rig.seeded;
+  const subport = ports.add({ network_id: network.id, project_id: project.id, device_owner: 'trunk:subport' });
+  const trunk = { trunk_details: { trunk_id: 't', sub_ports: [{ port_id: subport.id, segmentation_id: 7 }] } };
+  ports.ports.change(rig.portOf('a').id, trunk as object);
+  const addresses = [{ type: 'InternalIP', address: subport.fixed_ips[0]?.ip_address ?? '' }] as const;
+  const request = { node: a, addresses, destination: '10.244.1.0/24' };
+  assert.deepEqual(
+    codesOf(await rig.routes.create([{ ...request, node: b, destination: '10.244.2.0/24' }, request], rig.call)),
+    ['not-found', 'done'],
+  );
+  assert.deepEqual(
+    ports.ports.get(subport.id)?.allowed_address_pairs.map((pair) => pair.ip_address),
+    ['10.244.1.0/24'],
+  );
+  assert.deepEqual(rig.stored, [`10.244.1.0/24 via ${addresses[0].address}`]);
+});
+
 test('in a cloud without allowed-address-pairs no port is asked for, and halving finds the bad hops', async () => {
   await using rig = await FakeRouterRig.open({ without: ['allowed-address-pairs'] });
   const at = (address: string) => [{ type: 'InternalIP', address }] as const;

@@ -20,7 +20,7 @@ import type { ApiClient } from '../client/api-client.ts';
 import { changePairs, writePairs } from './address-pairs.ts';
 import { aimRoutes, type Aim } from './aim-routes.ts';
 import { canonicalDestination, canonicalHop, extraRouteOf, routeOf } from './extra-route.ts';
-import { findHopPorts } from './hop-ports.ts';
+import { findHopPorts, findServersOfSubports, isSubport, serverOfPort } from './hop-ports.ts';
 import { inHalves } from './in-halves.ts';
 import type { ExtraRoute, HopPort } from './neutron-router.ts';
 import { RouterRoutes, type RouteChange } from './router-routes.ts';
@@ -103,16 +103,23 @@ export class OpenStackRoutes implements Routes {
     return open.filter((_, i) => isRefused(outcomes[i]));
   }
 
-  /** What is to be done, with the ports. A next hop that is no port of the node's machine fails here. */
+  /** What is to be done, with the ports. A next hop that is no port of the node's server fails here. */
   async #stepsOf(aims: readonly Aim[], results: RouteResult[], call: CallContext): Promise<readonly Step[]> {
     const open = aims.flatMap((aim, index) => (aim.kind === 'failed' ? [] : [{ ...aim, index }]));
     const ports = await this.#ports(open, call);
+    if (!ports) return open.map(({ index, route }) => ({ index, route, ports: [] }));
+    const portsAt = (route: ExtraRoute): readonly HopPort[] => ports.get(canonicalHop(route)) ?? [];
+    const onTrunks = open.filter(({ route }) => portsAt(route).some(isSubport));
+    const servers = onTrunks.flatMap(({ node }) => serverOf(node) ?? []);
+    const ofSubports = await findServersOfSubports(this.#client, servers, call);
     return open.flatMap(({ index, node, route }) => {
-      if (!ports) return [{ index, route, ports: [] }];
-      const own = (ports.get(canonicalHop(route)) ?? []).filter((port) => isOfMachine(port, node));
+      const server = serverOf(node);
+      const isOwn = (port: HopPort): boolean =>
+        server !== undefined && (isSubport(port) ? ofSubports.get(port.id) : serverOfPort(port)) === server;
+      const own = portsAt(route).filter(isOwn);
       if (own.length > 0) return [{ index, route, ports: own }];
       const where = `on the networks of the router ${this.#router.id}`;
-      const why = `no port of node ${node.name} with the address ${route.nexthop} is ${where}: attach its network to the router`;
+      const why = `no port of the server of node ${node.name} with the address ${route.nexthop} is ${where}: attach its network to the router`;
       fail(results, index, new CloudError('not-found', why));
       return [];
     });
@@ -190,7 +197,7 @@ function lacksPair({ allowed_address_pairs: pairs = [] }: HopPort, route: ExtraR
   return changePairs(pairs, { add: [canonicalDestination(route)] }) !== undefined;
 }
 
-/** An address that another server has by now must not get this node's pods. Subports of a trunk name no server. */
-function isOfMachine({ device_id: device, device_owner: owner }: HopPort, { providerID }: NodeRef): boolean {
-  return !owner.startsWith('compute:') || providerID === undefined || device === providerID.split('/').at(-1);
+/** An address that another server has by now, or a kubelet has made up, must not get this node's pods. */
+function serverOf({ providerID }: NodeRef): string | undefined {
+  return providerID?.split('/').at(-1) || undefined;
 }

@@ -29,8 +29,8 @@ export class OctaviaChanges {
   }
 
   /** Whether a second VIP is to be had, Neutron's subnets and the driver alone know. */
-  async create({ otherwise, request }: ChangeOf<'create-load-balancer'>, call: CallContext): Promise<Carried> {
-    const ids = new IdLookUps(this.#client, call);
+  async create({ nodes, otherwise, request }: ChangeOf<'create-load-balancer'>, call: CallContext): Promise<Carried> {
+    const ids = new IdLookUps(this.#client, call, nodes);
     let filled: PlannedRequest;
     try {
       filled = await ids.fill(request);

@@ -3,6 +3,7 @@ import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { changePort } from '../../client/change-port.ts';
 import { readIfThere, readOne } from '../../client/read-one.ts';
+import type { Server } from '../../instances/server.ts';
 import { isUuid } from '../../uuid.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort } from '../neutron-wire.ts';
@@ -28,8 +29,7 @@ export async function attachSecurityGroup(
     // Where no server is known, among all of them: the one without port security may be the node's, and the other a stranger's.
     const found = portOf(member.providerID === undefined ? ports : secured, member);
     const secure = found?.port_security_enabled === false ? undefined : found;
-    const isKnown = member.providerID !== undefined;
-    const port = secure && (isKnown || (await isServerOf(client, secure, member.nodeName, call))) ? secure : undefined;
+    const port = secure && (await isServerOf(client, secure, member.nodeName, facts, call)) ? secure : undefined;
     const withGroup = (groups: readonly string[]): readonly string[] => [
       ...groups.filter((id) => id !== groupId),
       groupId,
@@ -45,25 +45,32 @@ export async function attachSecurityGroup(
 }
 
 /**
- * Whether nova calls the port's server as the node is called. The addresses of a node that is not known by its provider ID are what its
- * kubelet says: by them alone, any server's port of the project could be opened.
+ * Whether nova calls the port's server as the node is called. The provider ID of a node, and the addresses of one that has none of nova's, are
+ * what its kubelet says: by them alone, any server's port of the project could be opened. Its name no kubelet chooses (NodeRestriction).
  */
 async function isServerOf(
   client: ApiClient,
   { device_id: id }: WirePort,
   nodeName: string | undefined,
+  facts: LearnedFacts,
   call: CallContext,
 ): Promise<boolean> {
   if (nodeName === undefined || !isUuid(id)) return false;
-  const server = await readIfThere<{ readonly name?: string }>(client, ['compute', '/servers'], id, call);
-  if (!server) return false;
-  const isSame = server.name?.toLowerCase() === nodeName.toLowerCase();
-  if (!isSame) {
-    const text =
-      'the port with the address of a node gets no security group: the server has another name than the node';
-    call.logger.warn(text, { node: nodeName, server: id, next: 'open the node ports on it yourself' });
-  }
-  return isSame;
+  const name = facts.serverName(id) ?? (await readIfThere<Server>(client, ['compute', '/servers'], id, call))?.name;
+  if (name === undefined) return false;
+  facts.noteServerName(id, name);
+  if (isCalled(name, nodeName)) return true;
+  const text = 'the port of a node gets no security group: nova calls its server by another name than the node has';
+  const next = 'if it is the server of the node, name it in nova like the node, or allow the node ports on it yourself';
+  call.logger.warn(text, { node: nodeName, server: id, serverName: name, next });
+  return false;
+}
+
+/** But for the case of letters, what nova leaves out of host names, and a domain that one of them has. */
+function isCalled(serverName: string, nodeName: string): boolean {
+  const server = serverName.toLowerCase().replaceAll(/[ _]/gu, '-');
+  const node = nodeName.toLowerCase();
+  return server === node || server.startsWith(`${node}.`) || node.startsWith(`${server}.`);
 }
 
 export async function detachSecurityGroup(

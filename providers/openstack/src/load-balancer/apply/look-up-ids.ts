@@ -2,21 +2,24 @@
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { readOne } from '../../client/read-one.ts';
+import type { BackEndAddress } from '../desired/desired-tree.ts';
 import type { WirePort, WireSubnet } from '../neutron-wire.ts';
-import { listLoadBalancers, listSubnets } from '../observe/read-lists.ts';
+import { listLoadBalancers, listSubnetsOf } from '../observe/read-lists.ts';
 import type { PlannedRequest } from '../plan/change.ts';
 import type { LookUp, NetworkLookUp, Reference, SubnetLookUp } from '../plan/references.ts';
-import { portOf, portsByAddress } from './ports-by-address.ts';
+import { portsByAddress, subnetOfMost } from './ports-by-address.ts';
 import { POLL_MS } from './settling.ts';
 
 export class IdLookUps {
   readonly #client: ApiClient;
   readonly #call: CallContext;
+  readonly #nodes: readonly BackEndAddress[];
   readonly #found = new Map<string, Promise<string>>();
 
-  constructor(client: ApiClient, call: CallContext) {
+  constructor(client: ApiClient, call: CallContext, nodes: readonly BackEndAddress[] = []) {
     this.#client = client;
     this.#call = call;
+    this.#nodes = nodes;
   }
 
   /** With IDs in place of references. Throws `invalid` where what one refers to is not to be had, `retry-after` where a look tells more. */
@@ -45,7 +48,7 @@ export class IdLookUps {
 
   #find(lookUp: LookUp): Promise<string> {
     if ('vipPortOf' in lookUp) return this.#vipPort(lookUp.vipPortOf);
-    return 'subnetOf' in lookUp ? this.#subnetOfBackEnd(lookUp) : this.#subnetOfFamily(lookUp);
+    return 'subnetOf' in lookUp ? this.#subnetOfNodes() : this.#subnetOfFamily(lookUp);
   }
 
   async #vipPort(tag: string): Promise<string> {
@@ -57,22 +60,18 @@ export class IdLookUps {
     throw new CloudError('retry-after', text, { effect: 'none', retryAfterMs: POLL_MS });
   }
 
-  async #subnetOfBackEnd({ subnetOf }: Extract<SubnetLookUp, { subnetOf: unknown }>): Promise<string> {
-    const { address, nodeName } = subnetOf;
-    const port = portOf(await portsByAddress(this.#client, [address], this.#call), subnetOf);
-    const fixed = port?.fixed_ips.find((one) => one.ip_address === address);
-    if (fixed) return fixed.subnet_id;
-    const text = `no port of the node ${nodeName} is known by its address ${address}, so the load balancer’s subnet is not known; set subnet-id or network-id`;
+  async #subnetOfNodes(): Promise<string> {
+    const addresses = this.#nodes.map(({ address }) => address);
+    const subnet = subnetOfMost(await portsByAddress(this.#client, addresses, this.#call), this.#nodes);
+    if (subnet !== undefined) return subnet;
+    const [{ address, nodeName } = { address: '', nodeName: '' }] = this.#nodes;
+    const text = `no port of a node is known by its address (the oldest node, ${nodeName}, has ${address}), so the load balancer’s subnet is not known; set subnet-id or network-id`;
     throw new CloudError('invalid', text);
   }
 
   async #subnetOfFamily({ family, network }: Extract<SubnetLookUp, { family: unknown }>): Promise<string> {
     const networkId = await this.#network(network);
-    const query = [
-      ['network_id', networkId],
-      ['ip_version', family === 'IPv6' ? '6' : '4'],
-    ] as const;
-    const [subnet, ...others] = await listSubnets(this.#client, query, this.#call);
+    const [subnet, ...others] = await listSubnetsOf(this.#client, networkId, family, this.#call);
     if (subnet && others.length === 0) return subnet.id;
     const count = subnet ? others.length + 1 : 0;
     const text = `the network ${networkId} has ${count} ${family} subnets, and an address of the load balancer needs exactly one; set network-id to another, or ask for one family`;

@@ -2,6 +2,7 @@
 import type { CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { asQuery, chunksOf } from '../../client/query-chunks.ts';
+import type { BackEndAddress } from '../desired/desired-tree.ts';
 import type { WirePort } from '../neutron-wire.ts';
 import { listPorts } from '../observe/read-lists.ts';
 
@@ -29,6 +30,16 @@ export function portOf(
       (server === undefined || one.device_id === server) && one.fixed_ips.some((fixed) => fixed.ip_address === address),
   );
   return server === undefined && found.length > 1 ? undefined : found[0];
+}
+
+/** The subnet in which most of these have their addresses; of two with as many, that of the first. */
+export function subnetOfMost(ports: readonly WirePort[], nodes: readonly BackEndAddress[]): string | undefined {
+  const subnets = nodes.flatMap((node) => {
+    const fixed = portOf(ports, node)?.fixed_ips.find((one) => one.ip_address === node.address);
+    return fixed ? [fixed.subnet_id] : [];
+  });
+  const bySubnet = [...Map.groupBy(subnets, (id) => id)].toSorted(([, a], [, b]) => b.length - a.length);
+  return bySubnet[0]?.[0];
 }
 
 /** `openstack:///<id>` and `openstack://<region>/<id>`. */

@@ -17,7 +17,7 @@ const AT_CREATION = 'Only when the load balancer is made.';
 export const annotationNotes: Readonly<Partial<Record<AnnotationKey, AnnotationNote>>> = {
   internal: { shownBy: 'lab' },
   nodeSelector: { shownBy: 'lab' },
-  class: { shownBy: 'lab, seeded' },
+  class: { note: 'Any Service may name any class.', shownBy: 'lab, seeded' },
   floatingNetworkId: { shownBy: 'lab' },
   floatingSubnetId: { shownBy: 'lab, seeded' },
   floatingSubnet: { shownBy: 'lab, seeded' },

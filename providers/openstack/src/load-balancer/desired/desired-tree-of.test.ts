@@ -27,7 +27,11 @@ test('a plain Service, in full', () => {
       provider: 'amphora',
       vip: {
         family: 'IPv4',
-        subnetOf: { nodeName: 'node-1', providerID: `openstack:///${idOf('node-1')}`, address: '192.168.1.1' },
+        subnetOf: ['1', '2'].map((at) => ({
+          nodeName: `node-${at}`,
+          providerID: `openstack:///${idOf(`node-${at}`)}`,
+          address: `192.168.1.${at}`,
+        })),
       },
       additionalVips: [],
       serial: false,
@@ -213,12 +217,17 @@ test('loadBalancerIP is the VIP’s own of an internal or IPv6 load balancer', (
   }
 });
 
-test('the VIP: a port alone, else subnet and network, else where the first node is', () => {
+test('the VIP: a port alone, else subnet and network, else where the nodes are, the oldest first', () => {
   const vipFor = (annotations: Annotations) => treeFor({ annotations: annotated(annotations) }).loadBalancer.vip;
   assert.deepEqual(vipFor({ portId: idOf('p'), subnetId: idOf('s') }), { family: 'IPv4', portId: idOf('p') });
   assert.deepEqual(vipFor({ networkId: idOf('n') }), { family: 'IPv4', networkId: idOf('n') });
   const backEnds = [backEndOf('b', ['192.168.1.2']), backEndOf('a', ['fd00::1'])];
-  assert.equal(treeFor({}, { backEnds }).loadBalancer.vip.subnetOf?.nodeName, 'b');
+  const oldest = { ...backEnds[0]!, node: { ...backEnds[0]!.node, name: 'c', createdAt: 1 } };
+  const { subnetOf } = treeFor({}, { backEnds: [...backEnds, oldest] }).loadBalancer.vip;
+  assert.deepEqual(
+    subnetOf?.map(({ nodeName }) => nodeName),
+    ['c', 'b'],
+  );
   assert.deepEqual(treeFor({}, { backEnds: [] }).loadBalancer.vip, { family: 'IPv4' });
 });
 

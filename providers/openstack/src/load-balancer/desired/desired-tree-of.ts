@@ -21,7 +21,7 @@ import type {
 } from './desired-tree.ts';
 import { listenersOf } from './listeners.ts';
 import { loadBalancerNames } from './load-balancer-names.ts';
-import { firstAddress, memberNodes, type MemberNode } from './members.ts';
+import { memberNodes, oldestAddresses, type MemberNode } from './members.ts';
 import { octaviaFeatures } from './octavia-features.ts';
 import { securityRules } from './security-rules.ts';
 import { serviceOptions, type LoadBalancerSettings, type ServiceOptions } from './service-options.ts';
@@ -118,13 +118,13 @@ function vipOf(
   },
 ): VipWish {
   const cidr = vip.subnetId && cidrOf?.(vip.subnetId);
-  const subnetOf = vip.portId || vip.subnetId || vip.networkId ? undefined : firstAddress(nodes, family);
+  const subnetOf = vip.portId || vip.subnetId || vip.networkId ? [] : oldestAddresses(nodes, family);
   return {
     family,
     ...vip,
     ...(cidr && { subnetFamily: familyIn(cidr) }),
     ...(address && { address }),
-    ...(subnetOf && { subnetOf }),
+    ...(subnetOf.length > 0 && { subnetOf }),
   };
 }
 

@@ -74,13 +74,15 @@ export interface VipWish {
   readonly networkId?: string;
   /** This very address (`loadBalancerIP` of an internal or IPv6 Service). */
   readonly address?: string;
-  /** With none of the three IDs: the subnet in which this back end's address lies. Absent too: nothing can be made yet. */
-  readonly subnetOf?: BackEndAddress;
+  /** With none of the three IDs: the subnet in which most of these back ends' addresses lie, the oldest node's first. Absent too: nothing can be made yet. */
+  readonly subnetOf?: readonly BackEndAddress[];
 }
 
 /** In the subnet of this family of the first VIP's network; without exactly one, or where Octavia has none, the Service is served with one VIP, and a warning. */
 interface AdditionalVipWish {
   readonly family: IPFamily;
+  /** The one of the network in which it may lie. Absent: any. */
+  readonly subnetId?: string;
 }
 
 /** An address of a node, by which a subnet is found (the port of that server which has it). */

@@ -7,6 +7,7 @@ import {
   type IPFamily,
   type ServicePort,
 } from '@outrigger/cloud-provider';
+import { VALUES_IN_QUERY } from '../../client/query-chunks.ts';
 import type { BackEndAddress, DesiredMember } from './desired-tree.ts';
 
 interface MemberOptions {
@@ -21,6 +22,7 @@ interface MemberOptions {
 /** A node, with the address by which it is reached in each of the load balancer's families. */
 export interface MemberNode {
   readonly name: string;
+  readonly createdAt: number | undefined;
   readonly providerID: string | undefined;
   readonly addresses: Readonly<Partial<Record<IPFamily, string | undefined>>>;
 }
@@ -30,6 +32,7 @@ export function memberNodes(backEnds: readonly BackEnd[], families: readonly IPF
   return backEnds
     .map((backEnd) => ({
       name: backEnd.node.name,
+      createdAt: backEnd.node.createdAt,
       providerID: backEnd.node.providerID,
       addresses: Object.fromEntries(families.map((family) => [family, addressOf(backEnd, family)])),
     }))
@@ -61,13 +64,25 @@ export function membersOf(
   return [...members.values()];
 }
 
-/** The first node that has an address of the family, by which the nodes' own subnet is found; a server of nova's before all others. */
-export function firstAddress(nodes: readonly MemberNode[], family: IPFamily): BackEndAddress | undefined {
-  const reached = nodes.filter(({ addresses }) => addresses[family] !== undefined);
-  const { addresses, name, providerID } = reached.find((one) => one.providerID !== undefined) ?? reached[0] ?? {};
-  const address = addresses?.[family];
-  if (name === undefined || address === undefined) return undefined;
-  return { nodeName: name, ...(providerID !== undefined && { providerID }), address };
+/** As many as one request of Neutron's takes: a cluster of thousands lies where these do. */
+const MOST_ASKED = VALUES_IN_QUERY;
+/** After all others. */
+const UNKNOWN_AGE = Number.MAX_SAFE_INTEGER;
+
+/**
+ * The oldest nodes that have an address of the family, by which the nodes' own subnet is found: who registers a node does not choose where
+ * load balancers are made. Where there are servers of nova, these alone.
+ */
+export function oldestAddresses(nodes: readonly MemberNode[], family: IPFamily): readonly BackEndAddress[] {
+  const reached = nodes
+    .toSorted((a, b) => (a.createdAt ?? UNKNOWN_AGE) - (b.createdAt ?? UNKNOWN_AGE))
+    .flatMap(({ addresses, name, providerID }): readonly BackEndAddress[] => {
+      const address = addresses[family];
+      if (address === undefined) return [];
+      return [{ nodeName: name, ...(providerID !== undefined && { providerID }), address }];
+    });
+  const servers = reached.filter(({ providerID }) => providerID !== undefined);
+  return (servers.length > 0 ? servers : reached).slice(0, MOST_ASKED);
 }
 
 /** A provider ID of somebody else's says nothing of nova's servers. */

@@ -6,6 +6,7 @@ import type { LoadBalancerSettings } from '../desired/service-options.ts';
 import { foreignFloatingIP, foreignLoadBalancer, grantedIn } from '../foreign-things.ts';
 import { namedPlaces, newPlaces } from '../named-places.ts';
 import type { WireFloatingIP, WireNamed } from '../neutron-wire.ts';
+import { observeSecondPlace, placeOfFirst } from './second-place.ts';
 import { loadBalancerIn } from '../observed-tree.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { isClaimable } from '../predecessor.ts';
@@ -73,12 +74,19 @@ async function placesOf(
     parts.filter(({ kind }) => kind === 'load-balancer'),
     identity,
   );
-  return Promise.all(
-    named.map(async ({ kind, id }): Promise<ForeignThing> => {
-      const there = allowsAll
-        ? { tags: [] }
-        : await readIfThere<WireNamed>(client, ['network', `/v2.0/${kind}s`], id, call);
-      return { kind, id, allowed: [...grantedIn(there?.tags ?? []), ...(allowsAll ? ['*'] : [])] };
-    }),
-  );
+  const isNew = !parts.some(({ kind }) => kind === 'load-balancer');
+  const firstPlace = isNew ? placeOfFirst(identity.service, named) : undefined;
+  const seen = named.map(async (place): Promise<readonly ForeignThing[]> => {
+    const { id, kind } = place;
+    const isFirst = place === firstPlace;
+    const first =
+      allowsAll && !isFirst ? undefined : await readIfThere<WireNamed>(client, ['network', `/v2.0/${kind}s`], id, call);
+    const allowed = [...grantedIn(first?.tags ?? []), ...(allowsAll ? ['*'] : [])];
+    const second =
+      first &&
+      isFirst &&
+      (await observeSecondPlace({ allowed, first, service: identity.service }, { client, config }, call));
+    return [{ kind, id, allowed }, ...(second ? [second] : [])];
+  });
+  return (await Promise.all(seen)).flat();
 }

@@ -1,5 +1,5 @@
 /** One list of each kind, which all Services of a batch are looked up in: of what is looked at, and not all that Octavia and Neutron say. */
-import type { CallContext } from '@outrigger/cloud-provider';
+import type { CallContext, IPFamily } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
 import { listOf } from '../../client/operation.ts';
 import { asQuery, chunksOf } from '../../client/query-chunks.ts';
@@ -110,6 +110,20 @@ export function listPorts(client: ApiClient, query: Query, call: CallContext): P
 
 export function listSubnets(client: ApiClient, query: Query, call: CallContext): Promise<readonly WireSubnet[]> {
   return client.list<WireSubnet>(call, listOf('network', '/v2.0/subnets', query));
+}
+
+/** A further VIP lies in the only one. */
+export function listSubnetsOf(
+  client: ApiClient,
+  networkId: string,
+  family: IPFamily,
+  call: CallContext,
+): Promise<readonly WireSubnet[]> {
+  const query = [
+    ['network_id', networkId],
+    ['ip_version', family === 'IPv6' ? '6' : '4'],
+  ] as const;
+  return listSubnets(client, query, call);
 }
 
 /** The CIDRs of subnets, which never change. */

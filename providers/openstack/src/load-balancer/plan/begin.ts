@@ -16,6 +16,7 @@ import { planClaims } from './claims.ts';
 import { sharesIn } from '../listener-owner.ts';
 import { placeRefusal } from './place-refusal.ts';
 import type { ServingContext } from './serving-context.ts';
+import { placeSecondVip } from './second-vip.ts';
 import { sharingRefusal } from './sharing.ts';
 import { loadBalancerCreation } from './create-load-balancer.ts';
 import { addressRefusal, floatingIPOfNew } from './plan-floating-ip.ts';
@@ -50,18 +51,16 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
   const { desired, identity, tree } = context;
   const { existing, names } = tree.loadBalancer;
   if (!part) {
+    if (tree.loadBalancer.refusedAnew) return refuse(tree.loadBalancer.refusedAnew);
     // What the program wrote itself, and Octavia says is gone: another is made. What a person wrote is a mistake.
     if (existing && desired.service.annotations[addressAnnotation] === undefined) {
-      const text = `the load balancer ${existing.id}, which the annotation load-balancer-id names, does not exist; correct it, or remove it to get a new one`;
-      return refuse(new CloudError('not-found', text));
+      return refuse(namedNotForThis(existing.id, desired));
     }
-    if (tree.loadBalancer.refusedAnew) return refuse(tree.loadBalancer.refusedAnew);
     const address = addressRefusal(tree.floatingIP, context);
     if (address) return refuse(address);
     const { family, networkId, portId, subnetFamily, subnetId, subnetOf } = tree.loadBalancer.vip;
     // Without a back end it is not known where: one will come.
     if (!networkId && !portId && !subnetId && !subnetOf) return wait;
-    const change = loadBalancerCreation(tree, [ownerTag(desired.owner), names.loadBalancer]);
     const denied = placeRefusal(undefined, context, [portId, networkId, subnetId]);
     if (denied) return refuse(denied);
     // Of a subnet that it may not use, nothing is said.
@@ -69,10 +68,13 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
       const text = `the subnet that subnet-id names has ${subnetFamily} addresses, and the Service needs an ${family} address; set subnet-id to another, or ask for the other family`;
       return refuse(new CloudError('invalid', text));
     }
+    const placed = placeSecondVip(context);
+    if (placed.refused) return refuse(placed.refused);
+    const change = loadBalancerCreation(placed.tree, [ownerTag(desired.owner), names.loadBalancer]);
     const ports = tree.listeners.map(({ port, protocol }) => `${protocol} ${port}`).join(', ');
     const summary = `create the load balancer ${names.loadBalancer}: ${ports}`;
     const creation = actionOf('create', { kind: 'load-balancer' }, summary, change);
-    return act(creation, ...floatingIPOfNew(tree, context));
+    return act(touching(creation, placed.used), ...floatingIPOfNew(placed.tree, context));
   }
   if (isClaimable(part, identity)) {
     return part.state === 'ready' ? act(...planClaims(context, part)) : waitOrFail(part);
@@ -93,8 +95,7 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
   const isTheirs = isNamesakes(part, identity);
   if (!joined && tree.loadBalancer.refusedAnew) return refuse(tree.loadBalancer.refusedAnew);
   if (!joined && !isTheirs && thingOf(desired.others, 'load-balancer', id)?.mayUse === false) {
-    const what = 'the load balancer that the annotation load-balancer-id names';
-    return refuse(notForThis(what, desired.service.namespace));
+    return refuse(namedNotForThis(id, desired));
   }
   if (part.state !== 'ready' || !children || !existing) return waitOrFail(part);
   if (isTheirs) {
@@ -119,6 +120,9 @@ function join(part: LoadBalancerPart, context: ServingContext): Begin {
   const action = actionOf('create', { kind: 'shared-load-balancer' }, summary, change);
   return act(touching(action, joined ? [] : [{ kind: 'load-balancer', id }]));
 }
+
+const namedNotForThis = (id: string, { service }: ServingContext['desired']): CloudError =>
+  notForThis(`the load balancer ${id}, which the annotation load-balancer-id names,`, service.namespace);
 
 function waitOrFail({ id, state }: LoadBalancerPart): Begin {
   if (state !== 'failed') return wait;

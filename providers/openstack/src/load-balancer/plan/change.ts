@@ -15,11 +15,15 @@ export interface MemberAddress extends Partial<BackEndAddress> {
 }
 
 export type Change =
-  /** `otherwise`: in its place where a subnet of it is not to be had, or Octavia does not support what it asks for (501). */
+  /**
+   * `otherwise`: in its place where a subnet of it is not to be had, or Octavia does not support what it asks for (501). `nodes`: in whose
+   * subnet it lies, where a reference is to that.
+   */
   | {
       readonly op: 'create-load-balancer';
       readonly request: PlannedRequest;
       readonly otherwise?: PlannedRequest;
+      readonly nodes?: readonly BackEndAddress[];
     }
   /** Of a load balancer, or of what hangs below it: Octavia takes the next when it is ACTIVE again. */
   | { readonly op: 'octavia'; readonly loadBalancerId: string; readonly request: PlannedRequest }

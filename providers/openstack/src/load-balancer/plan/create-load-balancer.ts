@@ -12,10 +12,14 @@ import { treeOnOneVip } from './second-vip.ts';
  */
 export function loadBalancerCreation(wanted: DesiredTree, tags: readonly string[]): ChangeOf<'create-load-balancer'> {
   const tree = treeOnOneVip(wanted, wanted.loadBalancer.vip.family);
-  const request = requestOf(tree, tags);
-  if (tree.loadBalancer.additionalVips.length === 0) return { op: 'create-load-balancer', request };
+  const { additionalVips, vip } = tree.loadBalancer;
   const single = { ...tree, loadBalancer: { ...tree.loadBalancer, additionalVips: [] } };
-  return { op: 'create-load-balancer', request, otherwise: requestOf(single, tags) };
+  return {
+    op: 'create-load-balancer',
+    request: requestOf(tree, tags),
+    ...(additionalVips.length > 0 && { otherwise: requestOf(single, tags) }),
+    ...(vip.subnetOf && { nodes: vip.subnetOf }),
+  };
 }
 
 function requestOf(tree: DesiredTree, tags: readonly string[]): PlannedRequest {
@@ -43,7 +47,9 @@ function placeOf({ additionalVips, vip }: DesiredTree['loadBalancer']): {
   const { address, networkId, portId } = vip;
   const subnet = vip.subnetId ?? (portId ? undefined : soughtSubnet(vip));
   const network: NetworkLookUp = networkId ? { id: networkId } : portId ? { ofPort: portId } : { ofSubnet: subnet };
-  const others = additionalVips.map((one) => ({ subnet_id: { lookUp: { family: one.family, network } } }));
+  const others = additionalVips.map((one) => ({
+    subnet_id: one.subnetId ?? { lookUp: { family: one.family, network } },
+  }));
   const where = portId
     ? { vip_port_id: portId }
     : subnet === undefined
@@ -63,5 +69,5 @@ function placeOf({ additionalVips, vip }: DesiredTree['loadBalancer']): {
 /** Of a network alone Octavia takes an IPv4 subnet where there is one. */
 function soughtSubnet({ family, networkId, subnetOf }: VipWish): Reference | undefined {
   if (networkId) return family === 'IPv6' ? { lookUp: { family, network: { id: networkId } } } : undefined;
-  return subnetOf && { lookUp: { subnetOf } };
+  return subnetOf && { lookUp: { subnetOf: 'nodes' } };
 }

@@ -49,7 +49,8 @@ export function touchingPlaces(
     const text = JSON.stringify(action.input);
     return touching(
       action,
-      places.filter(({ id }) => text.includes(id)),
+      // As a whole value: what a Service is called may have an ID in it.
+      places.filter(({ id }) => text.includes(JSON.stringify(id))),
     );
   });
   return { ...plan, actions };

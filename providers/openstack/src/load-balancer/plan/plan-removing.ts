@@ -7,10 +7,11 @@ import {
   type LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
 import { keepsFloatingIP } from '../desired/declared.ts';
+import { thingOf } from '../foreign-things.ts';
 import { cpoFloatingIPText } from '../service-identity.ts';
 import { floatingIPIn, loadBalancerIn, type ObservedFloatingIP, type PartKind } from '../observed-tree.ts';
 import { markedDescription, ownersIn, unmarked } from '../ownership.ts';
-import { actionOf, leaving } from './change.ts';
+import { actionOf, leaving, touching, type Target } from './change.ts';
 import { markChange, putNeutron } from './neutron-requests.ts';
 import { isClaimable } from '../predecessor.ts';
 import { planClaims } from './claims.ts';
@@ -66,7 +67,7 @@ export function removeParts(
   return [
     ...of('security-group').flatMap(removeGroup),
     ...of('floating-ip').flatMap((part) => removeFloatingIP(part, balancers, context)),
-    ...balancers.flatMap((part) => removeLoadBalancer(part, context)),
+    ...balancers.flatMap((part) => [...detachOthers(part, context), ...removeLoadBalancer(part, context)]),
     ...of('shared-load-balancer').flatMap((part) => leaveLoadBalancer(part, context)),
   ];
 }
@@ -84,9 +85,7 @@ function removeFloatingIP(
   const target = { kind: 'floating-ip', id: part.id } as const;
   const under = balancers.find((balancer) => one.portId !== null && loadBalancerIn(balancer).vipPortId === one.portId);
   const isShared = under && ownersIn(loadBalancerIn(under).tags).sharers.length > 0;
-  // Of what namespace those are who share it, its listeners say, which are not read while it changes.
-  if (isShared && !loadBalancerIn(under).children) return [];
-  if (isShared && heirsOf(loadBalancerIn(under), context.identity).length > 0) return [];
+  if (isShared && !goesToStrangers(under, context)) return [];
   const heir = one.loadBalancerOwner;
   if (heir && !sameOwner(heir, context.identity.owner)) {
     const description = markedDescription(one.description, { owner: heir, keep: one.keep });
@@ -96,16 +95,35 @@ function removeFloatingIP(
   }
   const keep = one.keep || keepsFloatingIP(context.identity.service);
   // To those of other namespaces the address is not left: it goes with its owner.
-  if (isShared) return [keep ? detachment(one) : deletion(one)];
+  if (isShared) return [keep ? detachment(one, target) : deletion(one)];
   const elsewhere = one.portId !== null && (!under || isSharedByOthers(under, context));
   if (!keep && !elsewhere) return [deletion(one)];
   const change = markChange('floatingips', part.id, ofNobody(one.description), null);
   return [leaving(actionOf('update', target, `release the floating IP ${one.address}`, change))];
 }
 
-function detachment({ address, id }: ObservedFloatingIP): LoadBalancerAction {
+/** Whether those who share it are all of other namespaces. That its listeners say, which are not read while it changes. */
+function goesToStrangers(part: LoadBalancerPart, { identity }: RemovingContext): boolean {
+  const loadBalancer = loadBalancerIn(part);
+  const isShared = ownersIn(loadBalancer.tags).sharers.length > 0;
+  return isShared && loadBalancer.children !== undefined && heirsOf(loadBalancer, identity).length === 0;
+}
+
+/** An address that is no part of the Service's, and for its namespace, is not left to those of others, and not deleted. */
+function detachOthers(part: LoadBalancerPart, context: RemovingContext): readonly LoadBalancerAction[] {
+  if (!goesToStrangers(part, context)) return [];
+  const its = loadBalancerIn(part).floatingIPs.filter(
+    ({ id }) => thingOf(context.others, 'floating-ip', id)?.mayUse === true,
+  );
+  return its.map((one) => {
+    const thing = { kind: 'floating-ip', id: one.id } as const;
+    return touching(detachment(one, { kind: 'load-balancer', id: part.id }), [thing]);
+  });
+}
+
+function detachment({ address, id }: ObservedFloatingIP, target: Target): LoadBalancerAction {
   const change = { op: 'neutron', request: putNeutron('floatingips', id, { port_id: null }) } as const;
-  return actionOf('update', { kind: 'floating-ip', id }, `detach the floating IP ${address}`, change);
+  return actionOf('update', target, `detach the floating IP ${address}`, change);
 }
 
 /** Without our mark, and without the words by which we, as CPO does, know what was made for a Service: it is the user's now. */

@@ -158,6 +158,7 @@ function planRest(
   const addresses = parts.filter((one) => one.kind === 'floating-ip' && isUnused(one, part));
   const removed = removeParts([...addresses, ...replacedBy(part, context)], {
     identity: context.identity,
+    others: desired.others,
     cascadeDelete: tree.loadBalancer.cascadeDelete,
   });
   return removed.length > 0 ? removed : planNeutronTags(parts, desired.owner);

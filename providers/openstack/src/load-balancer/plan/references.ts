@@ -1,6 +1,5 @@
 /** What a planned body refers to and only Neutron knows. */
 import type { IPFamily } from '@outrigger/cloud-provider';
-import type { BackEndAddress } from '../desired/desired-tree.ts';
 
 /** Stands in a planned body for an ID that only Neutron knows: `apply` puts it in its place, and decides nothing. */
 export interface Reference {
@@ -13,8 +12,8 @@ export type LookUp =
   | { readonly vipPortOf: string };
 
 export type SubnetLookUp =
-  /** The one in which the address of this node's port lies. */
-  | { readonly subnetOf: BackEndAddress }
+  /** The one in which most of the nodes lie that the change names. */
+  | { readonly subnetOf: 'nodes' }
   /** The only one of the family in this network. */
   | { readonly family: IPFamily; readonly network: NetworkLookUp };
 

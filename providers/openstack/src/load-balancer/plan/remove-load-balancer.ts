@@ -1,5 +1,5 @@
 /** What is to be done so that a Service has no load balancer, or no part of one, any more. Pure. */
-import type { LoadBalancerAction, LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
+import type { DesiredLoadBalancer, LoadBalancerAction, LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
 import type { ServiceIdentity } from '../service-identity.ts';
 import { loadBalancerIn, type ObservedListener, type ObservedPool, type PartKind } from '../observed-tree.ts';
 import { isLeft, leftTag, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
@@ -9,7 +9,7 @@ import { actionsOf, removePool, type Step } from './diff.ts';
 import { deleteRequest, tagsAfter, tagsChange } from './octavia-requests.ts';
 import { cpoPrefix, heirsOf, isOwnChild } from '../listener-owner.ts';
 
-export interface RemovingContext {
+export interface RemovingContext extends Pick<DesiredLoadBalancer, 'others'> {
   readonly identity: ServiceIdentity;
   readonly cascadeDelete: boolean;
 }

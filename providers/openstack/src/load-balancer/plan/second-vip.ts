@@ -1,9 +1,11 @@
 /** What a second VIP, which is had at creation or never, rules out later. Pure. */
-import { CloudError, type IPFamily, type LoadBalancerWarning } from '@outrigger/cloud-provider';
+import { CloudError, type IPFamily, type LoadBalancerWarning, type PartName } from '@outrigger/cloud-provider';
 import { familyIn } from '../desired/address-families.ts';
 import { carriesPackets } from '../desired/octavia-features.ts';
 import type { DesiredTree } from '../desired/desired-tree.ts';
+import { notForThis } from '../foreign-things.ts';
 import type { ObservedLoadBalancer } from '../observed-tree.ts';
+import type { ServingContext } from './serving-context.ts';
 
 const EVERYWHERE: readonly string[] = ['0.0.0.0/0', '::/0'];
 
@@ -30,6 +32,30 @@ export function treeOnOneVip(tree: DesiredTree, family: IPFamily): DesiredTree {
     return { ...one, pool: { ...one.pool, members } };
   });
   return { ...tree, listeners };
+}
+
+interface PlacedTree {
+  readonly tree: DesiredTree;
+  /** What the second VIP uses by the Service's leave. */
+  readonly used: readonly PartName[];
+  readonly refused?: CloudError;
+}
+
+/**
+ * What is to be made, with the second VIP where it may lie. The Service has leave for the port or subnet that it has named, and by that none for
+ * what is beside it in the network. Where no such subnet was seen there is one VIP.
+ */
+export function placeSecondVip({ desired, tree }: Pick<ServingContext, 'desired' | 'tree'>): PlacedTree {
+  const { additionalVips, vip } = tree.loadBalancer;
+  const isPlace = (id: string | undefined): boolean => tree.places.some((one) => one.id === id);
+  if (additionalVips.length === 0 || vip.networkId || !isPlace(vip.portId ?? vip.subnetId)) return { tree, used: [] };
+  const place = desired.others?.find(({ id, kind }) => kind === 'subnet' && !isPlace(id));
+  const { loadBalancer, ...rest } = treeOnOneVip(tree, vip.family);
+  const vips = place ? additionalVips.map((one) => ({ ...one, subnetId: place.id })) : [];
+  const placed: DesiredTree = { ...rest, loadBalancer: { ...loadBalancer, additionalVips: vips } };
+  if (!place || place.mayUse) return { tree: placed, used: place ? [place] : [] };
+  const what = `the ${additionalVips[0]?.family} subnet in the network of the ${vip.portId ? 'port' : 'subnet'} that an annotation names`;
+  return { tree: placed, used: [], refused: notForThis(what, desired.service.namespace) };
 }
 
 /**
