@@ -132,12 +132,8 @@ const nodes: Stage = async (life) => {
   const [subnetId = ''] = life.cluster.privateSubnets;
   const far = life.aws.addInstance({ subnetId, groupIds: [], type: TYPE, networkNodes: ['nn-1', 'nn-2'] });
   const pod = life.aws.addFargatePod({ subnetId });
-  const address = pod.privateIps[0]?.replaceAll('.', '-');
-  const asked = [
-    ...life.nodes(),
-    life.node(far.id, far.privateDnsName),
-    life.node(`fargate-ip-${address}.eu-central-1.compute.internal`, 'pod'),
-  ];
+  const name = `fargate-ip-${pod.privateIps[0]?.replaceAll('.', '-')}.eu-central-1.compute.internal`;
+  const asked = [...life.nodes(), life.node(far.id, far.privateDnsName), life.node(name, name)];
   await instances.lookUp(asked, 'metadata', life.call);
   for (let second = 0; second < 5; second++) await life.clock.advance(1_000);
   const answers = await instances.lookUp(asked, 'metadata', life.call);

@@ -34,7 +34,7 @@ export function askedInstance(
     const [, zone = '', last] = segments;
     return { by: 'id', id, ...(zone !== '' && last && { zone }) };
   }
-  const address = id.startsWith('fargate-') ? addressIn(id.slice('fargate-'.length)) : undefined;
+  const address = fargateAddressIn(id);
   if (address !== undefined) return { by: 'fargate', address };
   const message = `the provider ID ${providerID} of node ${name} names no instance: it has to be ${providerName}:///<zone>/i-…`;
   return { by: 'error', error: new CloudError('invalid', message) };
@@ -53,6 +53,8 @@ export function addressInName(name: string): string | undefined {
   return parts.length === 4 && parts.every((part) => Number(part) < 256) ? address : undefined;
 }
 
-function addressIn(text: string): string | undefined {
-  return addressInName(text) ?? (/^\d{1,3}(?:\.\d{1,3}){3}$/u.test(text) ? text : undefined);
+/** Of the name of a node of Fargate, which ends its provider ID too: `fargate-ip-10-0-1-2.…`, or `fargate-10.0.1.2` in a VPC without DNS. */
+export function fargateAddressIn(name: string): string | undefined {
+  const [, text] = /^fargate-(.+)/u.exec(name) ?? [];
+  return text && (addressInName(text) ?? (/^\d{1,3}(?:\.\d{1,3}){3}$/u.test(text) ? text : undefined));
 }

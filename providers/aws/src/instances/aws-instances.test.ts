@@ -313,3 +313,21 @@ test('a node of Fargate: its network interface, without a type, never shut down'
   const gone = site.node(0, { providerID: 'aws:///eu-central-1a/fargate-10.0.99.99' });
   assert.deepEqual([await site.lookUp([gone]), await site.read(gone)], [['missing'], 'missing']);
 });
+
+test('an ID of Fargate is no way to the address of another machine: the node is called by it, and no instance has it', async () => {
+  using site = new AwsSite({ nodes: 1 });
+  const address = site.aws.addFargatePod({ subnetId: site.cluster.privateSubnets[0] ?? '' }).privateIps[0] ?? '';
+  const [instance] = site.aws.account.interfaces
+    .all()
+    .flatMap(({ attachment, privateIps }) => (attachment?.instanceId ? privateIps : []));
+  const hostile = [
+    site.node(0, { providerID: `aws:///eu-central-1a/fargate-${address}` }),
+    site.node(0, { name: 'fargate-10.0.99.99', providerID: `aws:///eu-central-1a/fargate-${address}` }),
+    site.node(0, { name: `fargate-${instance}`, providerID: `aws:///eu-central-1a/fargate-${instance}` }),
+  ];
+  const found = await site.lookUp(hostile, 'metadata');
+  for (const [at, node] of hostile.entries()) {
+    const refused = new RegExp(`^failed: node ${node.name}: the provider ID .* correct spec.providerID$`, 'u');
+    for (const said of [found[at] ?? '', await site.read(node)]) assert.match(said, refused);
+  }
+});

@@ -14,7 +14,7 @@ import {
 import type { Instance as Ec2Instance, NetworkInterface } from '../client/generated/ec2.ts';
 import type { AwsSetup } from '../cluster/aws-setup.ts';
 import type { ClusterFacts } from '../cluster/own-cluster.ts';
-import { askedInstance, type AskedInstance } from './asked-instance.ts';
+import { askedInstance, fargateAddressIn, type AskedInstance } from './asked-instance.ts';
 import { instancesByFilter, instancesByIds, instancesByNames, type ByKey } from './described-instances.ts';
 import { fargateInterfaces } from './fargate.ts';
 import { fargateMetadata, metadataOf, providerIDOf, stateOf } from './instance-metadata.ts';
@@ -209,7 +209,12 @@ export class AwsInstances implements Instances {
         return { kind: 'missing' };
       case 'fargate': {
         const { networkInterface } = found;
-        const { AvailabilityZone = '' } = networkInterface;
+        const { Attachment, AvailabilityZone = '', PrivateIpAddress } = networkInterface;
+        // Those of Fargate are called by the address, and a kubelet does not choose that name; AWS shows no instance of theirs.
+        if (fargateAddressIn(node.name) !== PrivateIpAddress || Attachment?.InstanceId) {
+          const message = `node ${node.name}: the provider ID ${node.providerID} is another machine's: correct spec.providerID`;
+          return { kind: 'failed', error: new CloudError('invalid', message) };
+        }
         const zoneId = this.#zones.of({ Placement: { AvailabilityZone } });
         const metadata = need === 'metadata' ? fargateMetadata(networkInterface, { families, region, zoneId }) : {};
         return { kind: 'found', instance: { providerID: node.providerID ?? '', state: 'running', ...metadata } };

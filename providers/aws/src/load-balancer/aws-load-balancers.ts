@@ -21,6 +21,7 @@ import {
 } from '@outrigger/cloud-provider';
 import { partLoadBalancers, type PartKind } from '@outrigger/provider-kit';
 import type { AwsClient } from '../client/aws-client.ts';
+import { instanceIdIn } from '../instances/asked-instance.ts';
 import { annotations, annotationRows } from './annotations/annotation-rows.ts';
 import {
   isServedElsewhere,
@@ -34,7 +35,6 @@ import { CLASSIC, LOAD_BALANCER, type BackEndAccess, type KindSetup, type LoadBa
 import { LeftOut, ToldLast } from './left-out.ts';
 import type { NamedThings } from './named-things.ts';
 import { isHostNameOf } from './names.ts';
-import { instanceIdsOf } from './nlb/instance-ids.ts';
 import { listenerKind } from './nlb/listener-kind.ts';
 import { dnsNameOf, loadBalancerKind } from './nlb/load-balancer-kind.ts';
 import { targetGroupKind } from './nlb/target-group-kind.ts';
@@ -83,10 +83,13 @@ export class AwsLoadBalancers implements LoadBalancers {
     this.#options = options;
     const leftOut = new LeftOut(clock);
     this.#toldLast = new ToldLast(leftOut);
+    const instanceIdsOf: KindSetup['instanceIdsOf'] = (backEnds) =>
+      [...new Set(backEnds.flatMap(({ node }) => instanceIdIn(node.providerID, name) ?? []))].toSorted();
     const setup: KindSetup = {
       client,
       clock,
       access,
+      instanceIdsOf,
       facts: () => this.#facts(facts),
       settingsOf: ({ service }) => settingsOf(service, config()),
       look: new Elbv2Look({ client, clock, clusterId: cluster.id }),
@@ -117,7 +120,7 @@ export class AwsLoadBalancers implements LoadBalancers {
         externalTrafficPolicyLocal: true,
         sourceRanges: true,
       },
-      selectBackEnds: labelled,
+      selectBackEnds: (...asked) => labelled(...asked).filter(({ node }) => instanceIdIn(node.providerID, name)),
       ingress: (own, desired) => ingressOf(own, settingsOf(desired.service, config()).type),
       warnings: ({ service }) => {
         const warnings: LoadBalancerWarning[] = [];
@@ -232,9 +235,8 @@ function checkNotHeld(
   );
 }
 
-/** Instances, not Fargate's pods. A wish that cannot be read narrows nothing: the plan refuses it. */
-function labelled(service: LoadBalancerService, all: readonly BackEnd[]): readonly BackEnd[] {
-  const backEnds = all.filter((one) => instanceIdsOf([one]).length > 0);
+/** A wish that cannot be read narrows nothing: the plan refuses it. */
+function labelled(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
   let labels: ReadonlyMap<string, string>;
   try {
     labels = targetLabelsOf(service);

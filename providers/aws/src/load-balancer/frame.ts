@@ -1,5 +1,5 @@
 /** What the kinds of parts of both APIs share: the setup, what was learned before a look, and what a Service asks for. */
-import type { CallContext, Clock, DesiredLoadBalancer } from '@outrigger/cloud-provider';
+import type { BackEnd, CallContext, Clock, DesiredLoadBalancer } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../client/aws-client.ts';
 import type { ServiceSettings } from './annotations/service-settings.ts';
 import type { Closed, LeftOut } from './left-out.ts';
@@ -76,6 +76,8 @@ export interface KindSetup {
   /** What the Service asks for. Throws a `CloudError` for what cannot be. */
   readonly settingsOf: (desired: Pick<DesiredLoadBalancer, 'service'>) => ServiceSettings;
   readonly access: BackEndAccess;
+  /** Those of which the provider ID names an instance, each once; not Fargate's. */
+  readonly instanceIdsOf: (backEnds: readonly BackEnd[]) => readonly string[];
   readonly look: Elbv2Look;
   readonly leftOut: LeftOut;
 }

@@ -12,14 +12,16 @@ import {
 const SHOWN = 5;
 /** For so long they are not tried again, so that a Service without any other work is complete. */
 const LEFT_OUT_MS = 60_000;
+/** Far more than are under way at a time. Not each ends: a Service may be let go, or be served by another, in the middle of it. */
+const MOST_PASSES = 1_000;
 
 /** Why a group of a node does not let a load balancer in. */
 export interface Closed {
   readonly instances: ReadonlySet<string>;
   /** The first. */
   readonly error: CloudError;
-  /** EC2 has refused a rule; otherwise it was not clear which group is the node's. */
-  readonly isRefused: boolean;
+  /** Those for which EC2 has refused a rule; of the others it was not clear which group is the node's. */
+  readonly refused: ReadonlySet<string>;
 }
 
 /** All but these machines has been done. */
@@ -79,8 +81,8 @@ export class LeftOut {
 }
 
 /** A change that would cut off machines that are served now has to wait; those of which nothing is clear have no say. */
-export function hasToWait({ instances, isRefused }: Closed, of: readonly string[]): boolean {
-  return isRefused || of.every((id) => instances.has(id));
+export function hasToWait({ instances, refused }: Closed, served: readonly string[]): boolean {
+  return served.some((id) => refused.has(id)) || (served.length > 0 && served.every((id) => instances.has(id)));
 }
 
 type Apply = () => Promise<LoadBalancerActionResult>;
@@ -102,8 +104,10 @@ export class ToldLast {
 
   planned({ service: { uid } }: DesiredLoadBalancer, plan: LoadBalancerPlan): LoadBalancerPlan {
     const last = plan.actions.at(-1);
+    this.#passes.delete(uid);
     if (last) this.#passes.set(uid, { last, errors: [] });
-    else this.#passes.delete(uid);
+    const [oldest] = this.#passes.keys();
+    if (oldest !== undefined && this.#passes.size > MOST_PASSES) this.#passes.delete(oldest);
     return plan;
   }
 

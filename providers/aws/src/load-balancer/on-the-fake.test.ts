@@ -197,7 +197,7 @@ test('nodes that name instances of others freeze nobody: a new Service of two po
     rig.aws.addInstance({ subnetId: inOther, groupIds: [away], tags }),
   ].map(({ id }) => id);
   const service = serviceOf({}, {}, [80, 443]);
-  const desired = rig.desired(service, [...bad, 'i-0', 'i-0123456789abcdef0', ...rig.instances]);
+  const desired = rig.desired(service, [...bad, 'i-00000000', 'i-0123456789abcdef0', ...rig.instances]);
   const told: string[] = [];
   const served = async (): Promise<boolean> => {
     await rig.bring(desired).catch((error: Error) => void told.push(error.message));

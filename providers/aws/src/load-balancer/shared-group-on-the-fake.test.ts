@@ -98,3 +98,35 @@ test('while a load balancer is being made with the shared group, the last deleti
   await rig.bring(rig.desired(young!, [], false));
   assert.equal(sharedGroups(rig), 0);
 });
+
+test('a node whose security group is full is no target, and no change of a load balancer waits for it, only for nodes that are', async () => {
+  const rig = new FakeRig();
+  const { account } = rig.aws;
+  const tags = { 'kubernetes.io/cluster/kubernetes': 'owned' };
+  const full = rig.aws.addSecurityGroup({ vpcId: rig.vpcId, name: 'full', tags });
+  const IpRanges = Array.from({ length: 60 }, (_, i) => ({ CidrIp: `10.9.${i}.0/24` }));
+  const IpPermissions = [{ IpProtocol: 'tcp', FromPort: 1, ToPort: 1, IpRanges }];
+  await rig.client.ec2(rig.call, 'AuthorizeSecurityGroupIngress', { GroupId: full, IpPermissions });
+  const subnetId = account.instances.get(rig.instances[0] ?? '')?.subnetId ?? '';
+  const { id } = rig.aws.addInstance({ subnetId, groupIds: [full], tags });
+  const named = ['one', 'two'].map((name) => rig.aws.addSecurityGroup({ vpcId: rig.vpcId, name }));
+  const groups = (): readonly string[] => account.balancers.all()[0]?.groupIds ?? [];
+  await rig.bring(rig.desired(serviceOf({ 'security-groups': named[0]! })));
+  const told = (change: Readonly<Record<string, string>>): Promise<void> =>
+    assert.rejects(rig.bring(rig.desired(serviceOf(change), [...rig.instances, id])), /is full/u);
+  await told({ 'security-groups': named[1]! });
+  assert.ok(groups().includes(named[1]!) && !groups().includes(named[0]!));
+  // One that is served is not cut off, and all else is done.
+  const [group] = account.targetGroups.all();
+  const [balancer] = account.balancers.all();
+  const registered = { TargetGroupArn: group!.id, Targets: [{ Id: id }] };
+  await rig.client.elbv2(rig.call, 'RegisterTargets', registered);
+  rig.started();
+  account.balancers.put({ ...balancer!, groupIds: [named[1]!] });
+  await told({ 'security-groups': named[0]!, 'cross-zone-load-balancing-enabled': 'true' });
+  assert.deepEqual(groups(), [named[1]!]);
+  const LoadBalancerArn = balancer!.id;
+  const { Attributes } = await rig.client.elbv2(rig.call, 'DescribeLoadBalancerAttributes', { LoadBalancerArn });
+  const crossZone = Attributes?.find(({ Key }) => Key === 'load_balancing.cross_zone.enabled');
+  assert.equal(crossZone?.Value, 'true');
+});

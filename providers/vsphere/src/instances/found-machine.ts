@@ -33,10 +33,10 @@ export class SeenMachines {
     if (asked.by === 'name') return this.#byHostName.get(asked.name.toLowerCase()) ?? [];
     if (asked.by !== 'uuid') return [];
     const found = new Set(asked.uuids.flatMap((uuid) => this.#byUuid.get(uuid) ?? []));
-    for (const { reference, vcenter } of asked.references) {
+    for (const { isNoted, reference, vcenter } of asked.references) {
       const known = vcenter === this.vcenter ? this.#byReference.get(reference) : undefined;
       // Of an inaccessible one, vCenter knows no UUID. Of one that has another, it is another's.
-      if (known && known.biosUuid === undefined) found.add(known);
+      if (known && known.biosUuid === undefined && !isNoted) found.add(known);
     }
     return [...found];
   }

@@ -8,7 +8,7 @@ import type { VirtualMachine } from '../inventory/virtual-machine.ts';
 import type { AskedMachine } from './asked-machine.ts';
 import { isHidden } from './found-machine.ts';
 import type { KnownVcenter } from './known-vcenter.ts';
-import { referenceText } from './reference.ts';
+import { referenceText, type MachineReference } from './reference.ts';
 
 export interface GoneQuestion {
   readonly node: NodeRef;
@@ -40,7 +40,7 @@ export async function proveAbsence(question: GoneQuestion, call: CallContext): P
     }
     for (const home of homes) {
       const machine = await readDirectly(home, reference.reference, node, call);
-      if (machine !== 'gone') return mayBeIt(machine, question);
+      if (machine !== 'gone') return mayBeIt(machine, reference, question);
     }
     gone.push(referenceText(reference));
   }
@@ -67,7 +67,12 @@ async function readDirectly(
 }
 
 /** The reference is not used again: what has it is the machine, unless it was given another UUID. */
-function mayBeIt(machine: VirtualMachine, { asked, node }: GoneQuestion): VirtualMachine {
+function mayBeIt(
+  machine: VirtualMachine,
+  { isNoted }: MachineReference,
+  { asked, node }: GoneQuestion,
+): VirtualMachine {
+  if (machine.biosUuid === undefined && isNoted) throw hiddenMachine(node, machine);
   if (machine.biosUuid === undefined || asked.uuids.includes(machine.biosUuid)) return machine;
   throw new CloudError(
     'conflict',
@@ -98,12 +103,14 @@ async function excludeHidden(
   }
   const known = new Set([node.name, ...names].flatMap(withHostPart));
   const hidden = machines.find((machine) => isHidden(machine) && namesOf(machine).some((name) => known.has(name)));
-  if (hidden) {
-    throw new CloudError(
-      'unavailable',
-      `node ${node.name}: the machine ${hidden.name} (${hidden.reference}) is ${hidden.connectionState ?? 'unknown to its vCenter'} and may be its machine; repair it, or remove it from the inventory if it is gone`,
-    );
-  }
+  if (hidden) throw hiddenMachine(node, hidden);
+}
+
+function hiddenMachine(node: NodeRef, { connectionState, name, reference }: VirtualMachine): CloudError {
+  return new CloudError(
+    'conflict',
+    `node ${node.name}: the machine ${name} (${reference}) is ${connectionState ?? 'unknown to its vCenter'} and may be its machine; repair it, or remove it from the inventory if it is gone`,
+  );
 }
 
 /** Of what vCenter has lost, the name is the path of its file. */

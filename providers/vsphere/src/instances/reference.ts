@@ -11,6 +11,8 @@ export interface MachineReference {
   readonly vcenter: string;
   /** Managed object reference: `vm-42`. */
   readonly reference: string;
+  /** Only the node's annotation has it, which its kubelet may write: where to look, and no word of which machine is the node's. */
+  readonly isNoted?: true;
 }
 
 /** `<vCenter>/<managed object>`. */
@@ -23,5 +25,7 @@ const FORM = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/([\w.:-]{1,80})$/i;
 /** `undefined` for a node that has none, and for what is none. */
 export function referenceIn({ annotations }: Pick<NodeRef, 'annotations'>): MachineReference | undefined {
   const [, vcenter, reference] = FORM.exec(annotations[REFERENCE_ANNOTATION] ?? '') ?? [];
-  return vcenter !== undefined && reference !== undefined ? { vcenter: vcenter.toLowerCase(), reference } : undefined;
+  return vcenter !== undefined && reference !== undefined
+    ? { vcenter: vcenter.toLowerCase(), reference, isNoted: true }
+    : undefined;
 }

@@ -6,7 +6,6 @@ import { pages } from '../../client/pages.ts';
 import { CLASSIC, LISTENER, LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
 import { maySee, touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
-import { instanceIdsOf } from '../nlb/instance-ids.ts';
 import { isMadeByPredecessor, isServed, readSurely, sameSet, tagsOfRequest } from '../nlb/nlb-setup.ts';
 import { readClassicTags } from '../observe/read-tags.ts';
 import { settingsHash, type Settings, type SettingsMemory } from '../observe/settings-memory.ts';
@@ -36,7 +35,7 @@ const NAME = /^[A-Za-z0-9-]{1,32}$/u;
 const MOST_GROUPS = 5;
 
 export function classicKind(setup: ClassicSetup): PartKind {
-  const { access, classics, client, facts, settings: memory, settingsOf } = setup;
+  const { access, classics, client, facts, instanceIdsOf, settings: memory, settingsOf } = setup;
   const calls = new ClassicCalls(setup);
   return {
     kind: CLASSIC,

@@ -36,7 +36,7 @@ test('what 100 Services of 2 ports cost: to make, to look at, when a node joins,
     rig.elbv2.calls.length = 0;
     return counts;
   };
-  await all(['i-0a']);
+  await all(['i-0000000a']);
   // Four looks: one before each round, and one that finds nothing more to do. No target group is asked for its targets.
   assert.deepEqual(counted(), {
     CreateLoadBalancer: 100,
@@ -69,7 +69,7 @@ test('what 100 Services of 2 ports cost: to make, to look at, when a node joins,
     DescribeTags: 15,
     DescribeListeners: 100,
   });
-  await all(['i-0a', 'i-0b']);
+  await all(['i-0000000a', 'i-0000000b']);
   assert.equal(counted()['RegisterTargets'], 200);
   await all([], false);
   const gone = Object.fromEntries(Object.entries(counted()).filter(([name]) => !name.startsWith('Describe')));

@@ -12,7 +12,7 @@ const changed = {
 const after = serviceOf(changed, {}, [443, 8080]);
 const stages: readonly DesiredLoadBalancer[] = [
   desiredOf(before),
-  desiredOf(after, ['i-0b', 'i-0c']),
+  desiredOf(after, ['i-0000000b', 'i-0000000c']),
   desiredOf(after, [], false),
 ];
 

@@ -1,7 +1,7 @@
 /** The Network Load Balancer itself: scheme, zones, addresses, security groups, attributes. */
 import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit';
-import type { LoadBalancer } from '../../client/generated/elbv2.ts';
+import type { LoadBalancer, TargetGroup } from '../../client/generated/elbv2.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
 import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP, TARGET_GROUP } from '../frame.ts';
 import { hasToWait, LeftOutError, type Closed } from '../left-out.ts';
@@ -24,7 +24,6 @@ import {
   wantedOf,
   type NlbSetup,
 } from './nlb-setup.ts';
-import { instanceIdsOf } from './instance-ids.ts';
 import {
   attributesOf,
   groupsOf,
@@ -135,8 +134,12 @@ class LoadBalancerCalls {
     };
     const isOwn = look.isOwn(one.tags) && !one.isDeleted;
     const hash = isOwn ? await settings.of(arn, one.tags, read, call) : undefined;
-    const instances = isOwn && !one.thing.SecurityGroups?.length ? await this.#targetsOf(arn, call) : [];
-    return this.shown(one, hash, instances);
+    if (!isOwn || one.thing.SecurityGroups?.length) return this.shown(one, hash, []);
+    const { targetGroups } = await look.things(call);
+    const own = targetGroups
+      .map(({ thing }) => thing)
+      .filter(({ LoadBalancerArns }) => LoadBalancerArns?.includes(arn));
+    return this.shown(one, hash, await this.#targetsOf(own, call));
   }
 
   shown(one: Tagged<LoadBalancer>, hash: string | undefined, instances: readonly string[]): ListedPart {
@@ -149,11 +152,9 @@ class LoadBalancerCalls {
   }
 
   /** With the groups that they have: nodes let in by them a load balancer that has none. */
-  async #targetsOf(arn: string, call: CallContext): Promise<readonly string[]> {
-    const { access, look, targets } = this.#setup;
-    const { targetGroups } = await look.things(call);
-    const own = targetGroups.filter(({ thing }) => thing.LoadBalancerArns?.includes(arn));
-    const ids = (await Promise.all(own.map(({ thing }) => targets.of(groupArnOf(thing), call)))).flat();
+  async #targetsOf(groups: readonly TargetGroup[], call: CallContext): Promise<readonly string[]> {
+    const { access, targets } = this.#setup;
+    const ids = (await Promise.all(groups.map((one) => targets.of(groupArnOf(one), call)))).flat();
     await access.learn(ids, call);
     return ids;
   }
@@ -189,20 +190,23 @@ class LoadBalancerCalls {
     { attributes, changed, desired }: PartRequest & { readonly changed: readonly string[] },
     call: CallContext,
   ): Promise<void> {
-    const { access, client } = this.#setup;
+    const { access, client, instanceIdsOf } = this.#setup;
     const { ipAddressType, nodeRules, securityGroups, settings, sourceNat, tags, zones } = shapeIn(attributes);
     const arn = { LoadBalancerArn: id };
     const instances = instanceIdsOf(desired.backEnds);
     let closed: Closed | undefined;
-    const open = async (): Promise<void> => {
+    /** Whether all that are served are let in. */
+    const open = async (): Promise<boolean> => {
       closed = (await access.useShared((shared) => access.open(shared, instances, call), call)) ?? closed;
-      if (closed && hasToWait(closed, instances)) throw new LeftOutError(id, closed.instances, closed.error);
+      if (!closed) return true;
+      const { TargetGroups = [] } = await client.elbv2(call, 'DescribeTargetGroups', arn);
+      return !hasToWait(closed, await this.#targetsOf(TargetGroups, call));
     };
     if (changed.includes('securityGroups') && securityGroups) {
       await this.#withGroups(securityGroups, call, async (SecurityGroups) => {
         // Before the group is there: what comes from it is let in at once.
-        if (access.usesShared) await open();
-        await client.elbv2(call, 'SetSecurityGroups', { ...arn, SecurityGroups });
+        if (!access.usesShared || (await open()))
+          await client.elbv2(call, 'SetSecurityGroups', { ...arn, SecurityGroups });
       });
     }
     if (changed.includes('zones') || changed.includes('sourceNat')) {
@@ -218,9 +222,8 @@ class LoadBalancerCalls {
       await client.elbv2(call, 'SetIpAddressType', { ...arn, IpAddressType: ipAddressType });
     }
     // After its subnets: where AWS gives it no others, what asks about health from the old ones is let in still.
-    if (changed.includes('nodeRules') && nodeRules) {
-      // It has a group: its own rules go.
-      if (securityGroups) await open();
+    // With a group, its own rules go.
+    if (changed.includes('nodeRules') && nodeRules && (!securityGroups || (await open()))) {
       closed = (await access.setRules(nameIn(id), nodeRules, securityGroups ? [] : instances, call)) ?? closed;
     }
     if (changed.includes('settings')) {

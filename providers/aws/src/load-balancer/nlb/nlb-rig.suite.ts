@@ -154,7 +154,7 @@ function nlb(annotations: Readonly<Record<string, string>>): Readonly<Record<str
 
 export function desiredOf(
   service: LoadBalancerService,
-  nodes: readonly string[] = ['i-0a', 'i-0b'],
+  nodes: readonly string[] = ['i-0000000a', 'i-0000000b'],
   wanted: boolean = true,
 ): DesiredLoadBalancer {
   const backEnds = nodes.map((id): BackEnd => ({

@@ -24,8 +24,8 @@ test('a load balancer is made in two rounds, its status comes when AWS has provi
   assert.deepEqual(
     [rig.elbv2.targetsOf(arn!), [...rig.opened]],
     [
-      ['i-0a', 'i-0b'],
-      ['i-0a', 'i-0b'],
+      ['i-0000000a', 'i-0000000b'],
+      ['i-0000000a', 'i-0000000b'],
     ],
   );
   const tags = {
@@ -225,14 +225,14 @@ test('addresses that one is to get after it was made are refused, and its target
   for (const [before, added, message] of wishes) {
     const rig = new NlbRig();
     await rig.bring(desiredOf(serviceOf(before)));
-    const asked = desiredOf(serviceOf({ ...before, ...added }), ['i-0b', 'i-0c']);
+    const asked = desiredOf(serviceOf({ ...before, ...added }), ['i-0000000b', 'i-0000000c']);
     const { complete, refused } = await rig.plan(asked);
     assert.deepEqual([complete, isCloudError(refused, 'unsupported')], [false, true]);
     assert.match(`${refused?.message}`, message);
     const { actions } = rig.balancers.planMembers(asked, await rig.parts(asked.service));
     for (const action of actions) await rig.balancers.apply(action, asked, rig.call);
     const [[group] = []] = rig.elbv2.targetGroups;
-    assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0b', 'i-0c']);
+    assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000b', 'i-0000000c']);
     assert.equal(rig.elbv2.counts()['SetSubnets'], undefined);
     rig.subnets = ['subnet-3', 'subnet-4'];
     assert.deepEqual(await rig.bring(asked), ['update load-balancer'], 'in other subnets it can have them');
@@ -309,10 +309,10 @@ test('security groups by annotation stand in place of its own, beside the shared
 test('a Service that is refused keeps what it has, and its targets follow the nodes', async () => {
   const rig = new NlbRig();
   await rig.bring(desiredOf(serviceOf()));
-  const refused = desiredOf(serviceOf({ 'target-group-attributes': 'colour=blue' }), ['i-0b', 'i-0c']);
+  const refused = desiredOf(serviceOf({ 'target-group-attributes': 'colour=blue' }), ['i-0000000b', 'i-0000000c']);
   assert.equal((await rig.plan(refused)).refused?.message.includes('colour'), true);
   const { actions } = rig.balancers.planMembers(refused, await rig.parts(refused.service));
   for (const action of actions) await rig.balancers.apply(action, refused, rig.call);
   const [[group] = []] = rig.elbv2.targetGroups;
-  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0b', 'i-0c']);
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000b', 'i-0000000c']);
 });

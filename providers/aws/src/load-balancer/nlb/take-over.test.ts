@@ -55,8 +55,8 @@ function predecessor(
   elbv2.targets.set(
     group,
     new Map([
-      ['i-0a', 'healthy'],
-      ['i-0b', 'healthy'],
+      ['i-0000000a', 'healthy'],
+      ['i-0000000b', 'healthy'],
     ]),
   );
   return arn;
@@ -68,7 +68,7 @@ const OLD_RULES = { 'tcp 30080-30080 0.0.0.0/0': 'client' } as const;
 test('what cloud-provider-aws made is taken over as it is: two tags, nothing made, nothing moved', async () => {
   const rig = new NlbRig();
   predecessor(rig);
-  for (const id of ['i-0a', 'i-0b']) rig.opened.add(id);
+  for (const id of ['i-0000000a', 'i-0000000b']) rig.opened.add(id);
   rig.nodeRules.set(loadBalancerName(UID), OLD_RULES);
   const desired = desiredOf(serviceOf());
   const named = serviceOf({ 'security-groups': 'sg-0000000a' });
@@ -137,7 +137,7 @@ test('a target group that another load balancer uses is another cluster’s of t
   predecessor(rig, UPSTREAM, { LoadBalancerName: loadBalancerName('ffffffff-0000-4000-8000-000000000000') });
   const [group = ''] = rig.elbv2.targetGroups.keys();
   const before = structuredClone([rig.elbv2.tags.get(group), rig.elbv2.targets.get(group)]);
-  await rig.bring(desiredOf(serviceOf(), ['i-0c']));
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000c']));
   await rig.bring(desiredOf(serviceOf(), [], false));
   assert.deepEqual([rig.elbv2.tags.get(group), rig.elbv2.targets.get(group)], before);
   assert.deepEqual([...rig.elbv2.targetGroups.keys()], [group]);
@@ -163,10 +163,10 @@ test('rules of cloud-provider-aws go once the nodes let the shared group in', as
   await rig.bring(desiredOf(serviceOf()));
   const [[, stored] = []] = rig.elbv2.loadBalancers;
   assert.deepEqual(stored?.thing.SecurityGroups, ['sg-0f1e2d3c', 'sg-5a4ed']);
-  assert.deepEqual([[...rig.opened], rig.nodeRules.get(loadBalancerName(UID))], [['i-0a', 'i-0b'], {}]);
-  rig.opened.delete('i-0b');
+  assert.deepEqual([[...rig.opened], rig.nodeRules.get(loadBalancerName(UID))], [['i-0000000a', 'i-0000000b'], {}]);
+  rig.opened.delete('i-0000000b');
   assert.deepEqual(await rig.bring(desiredOf(serviceOf())), ['update target-group'], 'someone took the rule away');
-  assert.ok(rig.opened.has('i-0b'));
+  assert.ok(rig.opened.has('i-0000000b'));
 });
 
 test('a load balancer that was made without security groups gets none: AWS would refuse it', async () => {

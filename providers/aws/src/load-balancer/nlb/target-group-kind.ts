@@ -24,7 +24,6 @@ import {
   type NlbSetup,
 } from './nlb-setup.ts';
 import { changeTargets } from './change-targets.ts';
-import { instanceIdsOf } from './instance-ids.ts';
 import { settingsFor, usualSettings } from './target-group-settings.ts';
 
 type Protocol = NonNullable<TargetGroup['Protocol']>;
@@ -62,7 +61,7 @@ interface Shape extends Fixed {
 const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:targetgroup\/[\w-]+\/\w+$/u;
 
 export function targetGroupKind(setup: NlbSetup): PartKind {
-  const { access, client, look, settings: memory, targets } = setup;
+  const { access, client, instanceIdsOf, look, settings: memory, targets } = setup;
   const tagging = elbv2Tagging(client, look.targetGroups);
   const calls = new TargetGroupCalls(setup, tagging);
   return {

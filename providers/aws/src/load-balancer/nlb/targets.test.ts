@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { desiredOf, NlbRig, serviceOf } from './nlb-rig.suite.ts';
 
 const instances = (from: number, to: number): readonly string[] =>
-  Array.from({ length: to - from }, (_, i) => `i-${(from + i).toString(16).padStart(4, '0')}`);
+  Array.from({ length: to - from }, (_, i) => `i-${(from + i).toString(16).padStart(8, '0')}`);
 
 test('250 nodes come in three requests, and a node that leaves or joins is one', async () => {
   const rig = new NlbRig();
@@ -19,66 +19,70 @@ test('250 nodes come in three requests, and a node that leaves or joins is one',
 
 test('a target that drains is none: it is registered when its node comes back', async () => {
   const rig = new NlbRig();
-  await rig.bring(desiredOf(serviceOf(), ['i-0a', 'i-0b']));
-  await rig.bring(desiredOf(serviceOf(), ['i-0a']));
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b']));
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000a']));
   const [[group] = []] = rig.elbv2.targetGroups;
-  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a']);
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000a']);
   rig.started();
-  await rig.bring(desiredOf(serviceOf(), ['i-0a', 'i-0b']));
-  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a', 'i-0b']);
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b']));
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000a', 'i-0000000b']);
 });
 
 test('a machine that AWS does not take keeps no other out, and the Service says so until it is taken', async () => {
   const rig = new NlbRig();
-  rig.elbv2.stopped.add('i-0b');
-  const desired = desiredOf(serviceOf(), ['i-0a', 'i-0b', 'i-0c']);
-  await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0b/u });
+  rig.elbv2.stopped.add('i-0000000b');
+  const desired = desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b', 'i-0000000c']);
+  await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0000000b/u });
   const [[group] = []] = rig.elbv2.targetGroups;
-  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a', 'i-0c']);
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000a', 'i-0000000c']);
   const { complete, ingress } = await rig.plan(desired);
   assert.ok(complete && ingress.length > 0, 'the others are served');
   await rig.clock.advance(60_000);
-  await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0b/u });
+  await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0000000b/u });
   rig.elbv2.stopped.clear();
   await rig.clock.advance(60_000);
   await rig.bring(desired);
-  assert.deepEqual(rig.elbv2.targetsOf(group!).toSorted(), ['i-0a', 'i-0b', 'i-0c']);
+  assert.deepEqual(rig.elbv2.targetsOf(group!).toSorted(), ['i-0000000a', 'i-0000000b', 'i-0000000c']);
 });
 
 test('an ID that AWS does not know the form of keeps no other out, of all ports, and those that leave go', async () => {
   const rig = new NlbRig();
   const service = serviceOf({}, {}, [80, 443, 8443]);
-  await rig.bring(desiredOf(service, ['i-0a', 'i-0b']));
-  rig.elbv2.malformed.add('i-0');
-  rig.elbv2.malformed.add('i-1');
-  rig.elbv2.stopped.add('i-0d');
-  const wanted = ['i-0', 'i-0a', 'i-0c', 'i-0d', 'i-1'];
+  await rig.bring(desiredOf(service, ['i-0000000a', 'i-0000000b']));
+  rig.elbv2.malformed.add('i-00000000');
+  rig.elbv2.malformed.add('i-00000001');
+  rig.elbv2.stopped.add('i-0000000d');
+  const wanted = ['i-00000000', 'i-0000000a', 'i-0000000c', 'i-0000000d', 'i-00000001'];
   const plan = await rig.plan(desiredOf(service, wanted));
   assert.equal(plan.actions.length, 3);
-  await assert.rejects(rig.bring(desiredOf(service, wanted)), { code: 'conflict', message: /i-0, i-0d, i-1/u });
-  for (const [group] of rig.elbv2.targetGroups) assert.deepEqual(rig.elbv2.targetsOf(group), ['i-0a', 'i-0c']);
+  await assert.rejects(rig.bring(desiredOf(service, wanted)), {
+    code: 'conflict',
+    message: /i-00000000, i-00000001, i-0000000d/u,
+  });
+  for (const [group] of rig.elbv2.targetGroups)
+    assert.deepEqual(rig.elbv2.targetsOf(group), ['i-0000000a', 'i-0000000c']);
 });
 
 test('those that leave go whatever AWS answers to those that come', async () => {
   const rig = new NlbRig();
-  await rig.bring(desiredOf(serviceOf(), ['i-0a', 'i-0b']));
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b']));
   rig.elbv2.fault = { after: 0, takesEffect: false };
-  await assert.rejects(rig.bring(desiredOf(serviceOf(), ['i-0a', 'i-0c'])), { code: 'unavailable' });
+  await assert.rejects(rig.bring(desiredOf(serviceOf(), ['i-0000000a', 'i-0000000c'])), { code: 'unavailable' });
   const [[group] = []] = rig.elbv2.targetGroups;
-  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a']);
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000a']);
 });
 
 test('where AWS takes none of the machines that are to be targets, those that are stay', async () => {
   const rig = new NlbRig();
-  await rig.bring(desiredOf(serviceOf(), ['i-0a']));
-  rig.elbv2.stopped.add('i-0b');
-  await assert.rejects(rig.bring(desiredOf(serviceOf(), ['i-0b'])), { code: 'conflict', message: /i-0b/u });
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000a']));
+  rig.elbv2.stopped.add('i-0000000b');
+  await assert.rejects(rig.bring(desiredOf(serviceOf(), ['i-0000000b'])), { code: 'conflict', message: /i-0000000b/u });
   const [[group] = []] = rig.elbv2.targetGroups;
-  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0a']);
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000a']);
   rig.elbv2.stopped.clear();
   await rig.clock.advance(60_000);
-  await rig.bring(desiredOf(serviceOf(), ['i-0b']));
-  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0b']);
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000b']));
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000b']);
 });
 
 test('what others took out by hand is back within ten minutes', async () => {
@@ -86,21 +90,22 @@ test('what others took out by hand is back within ten minutes', async () => {
   const desired = desiredOf(serviceOf());
   await rig.bring(desired);
   const [[group] = []] = rig.elbv2.targetGroups;
-  rig.elbv2.targets.get(group!)?.delete('i-0a');
+  rig.elbv2.targets.get(group!)?.delete('i-0000000a');
   assert.deepEqual(await rig.bring(desired), []);
   await rig.clock.advance(600_000);
   assert.deepEqual(await rig.bring(desired), ['update target-group']);
-  assert.deepEqual(rig.elbv2.targetsOf(group!).toSorted(), ['i-0a', 'i-0b']);
+  assert.deepEqual(rig.elbv2.targetsOf(group!).toSorted(), ['i-0000000a', 'i-0000000b']);
 });
 
 test('nodes that are no instances are no targets, and labels narrow them', () => {
   const { balancers } = new NlbRig();
   const [one, two] = desiredOf(serviceOf()).backEnds;
   const fargate = { ...one!, node: { ...one!.node, providerID: 'aws:///eu-1a/0123-abc/fargate-10.0.0.1' } };
-  const other = { ...one!, node: { ...one!.node, providerID: 'eks-hybrid:///x/i-0d' } };
+  const other = { ...one!, node: { ...one!.node, providerID: 'eks-hybrid:///x/i-0000000d' } };
   const long = { ...one!, node: { ...one!.node, providerID: `aws:///eu-1a/i-${'0'.repeat(250)}` } };
+  const short = { ...one!, node: { ...one!.node, providerID: 'aws:///eu-1a/i-0d' } };
   const labelled = { ...two!, node: { ...two!.node, labels: { pool: 'edge', zone: 'a' } } };
-  const all = [one!, fargate, other, long, labelled];
+  const all = [one!, fargate, other, long, short, labelled];
   assert.deepEqual(balancers.selectBackEnds(serviceOf(), all), [one, labelled]);
   const narrowed = serviceOf({ 'target-node-labels': 'pool=edge,zone=' });
   assert.deepEqual(balancers.selectBackEnds(narrowed, all), [labelled]);

@@ -371,21 +371,19 @@ async function eachGroup(
   call: CallContext,
   change: (group: string) => Promise<void>,
 ): Promise<Closed | undefined> {
-  const closed = new Set(unclear.keys());
   let [error] = unclear.values();
-  let isRefused = false;
+  const refused = new Set<string>();
   for (const [group, instances] of groups) {
     try {
       await change(group);
     } catch (thrown) {
       call.signal.throwIfAborted();
       if (!isCloudError(thrown) || OF_ALL.some((code) => thrown.code === code)) throw thrown;
-      for (const id of instances) closed.add(id);
+      for (const id of instances) refused.add(id);
       error ??= refusedRule(group, thrown);
-      isRefused = true;
     }
   }
-  return error && { instances: closed, error, isRefused };
+  return error && { instances: new Set([...unclear.keys(), ...refused]), error, refused };
 }
 
 function refusedRule(group: string, cause: Error & { readonly code: CloudError['code'] }): CloudError {
