@@ -226,6 +226,15 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
         'Wait. If it lasts, check the named parts in the cloud, the project or region of the cloud config, and the permissions of the credentials.',
     },
     {
+      reason: 'LoadBalancerAddressGone',
+      type: 'Warning',
+      on: 'Service',
+      means:
+        'The load balancer of a Service that cannot be changed as it asks no longer has an address, which was removed from the status.',
+      remedy:
+        'See the condition `LoadBalancerReady` for what keeps the Service from being changed. If it shares a load balancer, look at the others that do.',
+    },
+    {
       reason: 'LoadBalancerPartsHidden',
       type: 'Warning',
       on: 'Service',
@@ -278,7 +287,7 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       means:
         'The pod CIDR of the node is not in `--cluster-cidr`, invalid, or overlaps that of an older node or `--service-cluster-ip-range`: no route is created for it. One that exists already is kept.',
       remedy:
-        'Correct `--cluster-cidr`, or delete the node and let it register again. If the pod CIDR overlaps another one, find out who chose it: a compromised node may draw traffic that way.',
+        'Correct `--cluster-cidr`, or delete the node and let it register again. If the pod CIDR overlaps another one, find out which of the two nodes chose it: a compromised node may draw traffic that way, also if it is the older one. Delete that Node: its route is deleted with it, and it gets no new one for a pod CIDR that overlaps.',
     },
     {
       reason: 'RouteRemovalHeld',

@@ -49,6 +49,11 @@ function adapt(calls: string[], more: Partial<OpaqueLoadBalancer> = {}): LoadBal
   });
 }
 
+const addressesIn = async (balancers: LoadBalancers): Promise<readonly string[] | undefined> => {
+  const [observed] = await balancers.observe([service], call);
+  return observed?.kind === 'parts' ? observed.parts[0]?.addresses : undefined;
+};
+
 /** Observes, plans and applies; returns what the plan said. */
 async function pass(balancers: LoadBalancers, wanted: DesiredLoadBalancer): Promise<string> {
   const [observed] = await balancers.observe([wanted.service], call);
@@ -148,4 +153,15 @@ test('where members can be updated alone, they follow the nodes while the rest i
   assert.equal(await members(restarted, served), 'complete');
   assert.equal(await pass(restarted, served), 'update', 'it is ensured again where it is accepted');
   assert.deepEqual(calls, ['ensure 0', 'update 1', 'ensure 1', 'update 1', 'update 1', 'ensure 1']);
+});
+
+test('an address is shown on while its load balancer cannot be changed: the host would take it out of the status', async () => {
+  let isDown = false;
+  const ensure = (): Promise<[{ ip: string }]> =>
+    isDown ? Promise.reject(new CloudError('quota', 'full')) : Promise.resolve([{ ip: '192.0.2.1' }]);
+  const balancers = adapt([], { ensure });
+  await pass(balancers, desired);
+  isDown = true;
+  await assert.rejects(pass(balancers, { ...desired, service: { ...service, labels: { a: 'b' } } }), /full/);
+  assert.deepEqual(await addressesIn(balancers), ['192.0.2.1']);
 });

@@ -122,7 +122,8 @@ class AdaptedLoadBalancers implements LoadBalancers {
       return { kind: 'done' };
     }
     this.#deleted.delete(uid);
-    this.#known.set(uid, { text: undefined, members: this.#known.get(uid)?.members, ingress: [] });
+    const { ingress: before = [], members } = this.#known.get(uid) ?? {};
+    this.#known.set(uid, { text: undefined, members, ingress: before });
     const ingress = await this.#opaque.ensure(desired, call);
     this.#known.set(uid, { text: textOf(desired), members: membersOf(desired), ingress });
     return { kind: 'done' };

@@ -18,8 +18,9 @@ export interface LoadBalancerPart {
   /** What the provider's own `plan` needs to know. JSON: it is logged, shown and compared. No secrets. */
   readonly attributes: Readonly<Record<string, unknown>>;
   /**
-   * The IP addresses at which it is reached, as the cloud says: the status of the Service gets no other. Default: none. Host names in the
-   * status are the provider's word; they draw no traffic by themselves.
+   * The IP addresses at which it is reached, as the cloud says, whatever the Service asks for: the status of the Service gets no other, and
+   * one that its parts had and have no more is taken out of it after 90 s, also while the Service is refused. Default: none. Host names
+   * in the status are the provider's word; they draw no traffic by themselves.
    */
   readonly addresses?: readonly string[] | undefined;
 }

@@ -55,6 +55,8 @@ const REPEAT_PAUSE_MS = 30_000;
 const WARNING_PAUSE_MS = 60_000;
 /** New Normal series of one reason over all objects: so many at once, then one a second. The rest is folded. */
 const FLOOD = { burst: 100, qps: 1 };
+/** So many each namespace has whatever the others have used up. */
+const FLOOD_OF_ONE = { burst: 5, qps: 1 / 60 };
 const FLOOD_PAUSE_MS = 10_000;
 const FLOOD_EXAMPLES = 5;
 /** More than client-go's 4,096: with 5,000 nodes that would forget each node before it comes round again. */
@@ -94,9 +96,7 @@ export class EventCorrelator {
     const key = combined ? similarKey : whole;
     const message = truncate(combined ? COMBINED + note.message : note.message);
     const known = this.#known(key);
-    if (!known && (full || (type === 'Normal' && !take(this.#floods, `${about.kind}/${reason}`, FLOOD, this.#clock)))) {
-      return this.#fold(about, note);
-    }
+    if (!known && (full || (type === 'Normal' && this.#isFlood(about, reason)))) return this.#fold(about, note);
     const series = known ?? this.#begin(key, about, note, message);
     if (known) {
       known.count++;
@@ -149,6 +149,12 @@ export class EventCorrelator {
     const series: EventSeries = { key, about, type, reason, message, ...fresh, ...flood };
     this.#series.set(key, series);
     return series;
+  }
+
+  #isFlood({ kind, namespace }: ObjectReference, reason: string): boolean {
+    const flood = `${kind}/${reason}`;
+    const isOver = !take(this.#floods, flood, FLOOD, this.#clock);
+    return !take(this.#floods, `${flood}/${namespace}`, FLOOD_OF_ONE, this.#clock) && isOver;
   }
 
   #isCombined(key: string, message: string): boolean {

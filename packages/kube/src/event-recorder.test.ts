@@ -225,6 +225,76 @@ test('Warnings beyond what can wait are folded, and each is counted', async () =
   assert.equal(fold.type, 'Warning');
 });
 
+const serviceIn = (namespace: string, name: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace, uid: `uid-${namespace}-${name}` },
+});
+
+test('namespaces take turns: who has thousands of Warnings waiting holds up no other, and neither does who comes late', async () => {
+  const { clock, recorder, all } = setUp();
+  const tell = (namespace: string, count: number, reason = 'SyncFailed'): void => {
+    for (let i = 0; i < count; i++) recorder.record(serviceIn(namespace, `s${i}`), warning('down', reason));
+  };
+  const writtenOf = (namespace: string): number =>
+    all().filter(({ metadata }) => metadata?.namespace === namespace).length;
+  tell('noisy', 1_000);
+  tell('shop', 1);
+  await clock.advance(1);
+  const place = all().findIndex(({ metadata }) => metadata?.namespace === 'shop');
+  assert.ok(place >= 0 && place < 10, `written as number ${place} of ${all().length}`);
+  // What it was told of before is not held against it.
+  tell('shop', 100, 'Other');
+  await clock.advance(5_000);
+  assert.equal(writtenOf('shop'), 101);
+  tell('late', 1_000);
+  tell('shop', 1, 'Third');
+  const before = all().length;
+  await clock.advance(1_000);
+  assert.equal(writtenOf('shop'), 102, `${all().length - before} others were written`);
+});
+
+test('a namespace leaves room for what waits to be written of others: theirs is not folded', async () => {
+  const { clock, recorder, all, total } = setUp({ maxPending: 100 });
+  for (let i = 0; i < 500; i++) recorder.record(serviceIn('noisy', `s${i}`), warning('down'));
+  assert.equal(total('Warning', 'folded'), 450);
+  for (const namespace of ['shop', 'bank', 'mail']) {
+    for (let i = 0; i < 6; i++) recorder.record(serviceIn(namespace, `s${i}`), warning('down'));
+  }
+  assert.equal(total('Warning', 'folded'), 450);
+  await clock.advance(60_000);
+  assert.equal(all().length, 50 + 18 + 1);
+  // What was written takes no room.
+  for (let i = 0; i < 40; i++) recorder.record(serviceIn('noisy', `t${i}`), warning('down'));
+  assert.equal(total('Warning', 'folded'), 450);
+});
+
+test('what repeats in one namespace fills more places than there are, and the few Warnings of others and of nodes have theirs', async () => {
+  const { clock, recorder, total } = setUp({ maxPending: 20 });
+  for (let round = 0; round < 2; round++) {
+    for (let i = 0; i < 60; i++) {
+      recorder.record(serviceIn('noisy', `s${i}`), warning('down'));
+      if (round === 0) await clock.advance(1_000);
+    }
+  }
+  for (let i = 0; i < 10; i++) {
+    recorder.record(serviceIn('shop', `s${i}`), warning('down'));
+    recorder.record(node(`n${i}`), warning('down'));
+  }
+  assert.equal(total('Warning', 'folded'), 0);
+  recorder.record(serviceIn('noisy', 'new'), warning('down'));
+  assert.equal(total('Warning', 'folded'), 1);
+});
+
+test('a flood of Normal notes in one namespace does not fold the few of another', async () => {
+  const { clock, recorder, all } = setUp();
+  for (let i = 0; i < 500; i++) recorder.record(serviceIn('noisy', `s${i}`), normal('made'));
+  for (const name of ['a', 'b']) recorder.record(serviceIn('shop', name), normal('made'));
+  await clock.advance(30_000);
+  const found = all().filter(({ metadata }) => metadata?.namespace === 'shop');
+  assert.deepEqual(new Set(found.map(({ involvedObject }) => involvedObject?.name)), new Set(['a', 'b']));
+});
+
 test('failures that pass are tried again, with back-off, and nothing is written twice', async () => {
   const { clock, recorder, all, calls, faults, errors } = setUp();
   faults.push(new Error('refused'), new StatusError('POST', 503, {}), 'answer-lost', new StatusError('POST', 401, {}));

@@ -36,7 +36,10 @@ export interface EventRecorderOptions {
   readonly floodAbout?: KubeObject;
   /** Writes a second at most, after a burst of twice as many: Events never crowd out the work itself. Default: 50. */
   readonly writesPerSecond?: number;
-  /** Series that wait to be written, at most; more are folded. Default: 10,000. */
+  /**
+   * Series that wait to be written, at most, and as many of namespaces; more are folded. One namespace has as many as are free yet, and 10
+   * in any case. Default: 10,000.
+   */
   readonly maxPending?: number;
   /** Takes secrets out of messages, which whoever may read Events can read. Default: they are written as they come. */
   readonly redact?: (message: string) => string;
@@ -53,6 +56,10 @@ const WRITE_TIMEOUT_MS = 10_000;
 const BACKOFF = { baseMs: 1_000, maxMs: 60_000 };
 /** From the first failure until an Event is given up. After an hour the server would have forgotten it anyway. */
 const PATIENCE_MS = { Normal: 600_000, Warning: 3_600_000 };
+/** Warnings have that of the queue's turns: those that went before their turn move none of them on. */
+const PRIORITY = { Normal: -1, Warning: 0 };
+/** Of each namespace, whatever waits of others: known series that repeat may fill all places. */
+const FEW_PENDING = 10;
 /** More than this many series are not written one by one while the program stops. */
 const CLOSE_MAX_SERIES = 100;
 /** Causes, of each namespace, that are not logged again: namespaces come and go for as long as the program runs. */
@@ -69,8 +76,9 @@ export const kubeSystem: KubeObject = { apiVersion: 'v1', kind: 'Namespace', met
  * that repeats one on the server is counted there 30 s later.
  * Over 100 objects with one Normal reason (then one a second) are folded into one Event about `floodAbout`, which counts them and names
  * some. A Warning is written for each object, Warnings before Normal notes, 50 a second; only when 10,000 series wait, or the program
- * stops with many, are Warnings folded in the same way; then repeats of Normal notes are left. A write that fails is tried again for
- * an hour (Normal: 10 minutes);
+ * stops with many, are Warnings folded in the same way; then repeats of Normal notes are left. Namespaces take turns, one may fill half of
+ * what can wait, and each has a few Normal notes of a reason before they are folded. A write that fails is tried again for an hour
+ * (Normal: 10 minutes);
  * one that is refused for good (403, 422, a namespace that is going) is logged once a cause and counted.
  *
  * Metrics: `outrigger_events_total{type,outcome}` with outcome `written` (each write), `folded`, `dropped`, `rejected`,
@@ -90,6 +98,8 @@ class Recorder implements RunningEventRecorder {
   readonly #total: Counter;
   /** Series with something that the server does not know. */
   readonly #pending = new Map<string, EventSeries>();
+  /** How many of them are of each namespace. */
+  readonly #pendingOf = new Map<string, number>();
   readonly #complained = new RecentMap<string, true>(REMEMBERED_COMPLAINTS);
   readonly #stop = new AbortController();
   readonly #writers: Promise<unknown>;
@@ -105,7 +115,8 @@ class Recorder implements RunningEventRecorder {
     this.#events = client.of(resources.coreEvents);
     this.#correlator = new EventCorrelator(clock, options.floodAbout ?? kubeSystem);
     const rateLimiter = exponentialBackoff<string>({ ...BACKOFF, jitter: 0.5, random });
-    this.#queue = createWorkQueue({ name: `events-${options.component}`, clock, metrics, rateLimiter });
+    const groupOf = (key: string): string => this.#pending.get(key)?.about.namespace ?? '';
+    this.#queue = createWorkQueue({ name: `events-${options.component}`, clock, metrics, rateLimiter, groupOf });
     this.#pace = tokenBucket({ qps: writesPerSecond, burst: writesPerSecond * 2, clock });
     this.#total = metrics.counter({
       name: 'outrigger_events_total',
@@ -122,8 +133,7 @@ class Recorder implements RunningEventRecorder {
       if (this.#closing) return this.#lose(note, 'dropped', 'the recorder is closed');
       if (!about.kind)
         this.#complain(`kind/${note.reason}`, 'Event about an object without kind', { reason: note.reason });
-      const full = this.#pending.size >= (this.#options.maxPending ?? 10_000);
-      const verdict = this.#correlator.correlate(about, note, full);
+      const verdict = this.#correlator.correlate(about, note, this.#isFull(about.metadata?.namespace));
       if (verdict.outcome === 'dropped') return this.#lose(note, 'dropped', 'too many Events about this object');
       if (verdict.outcome === 'folded') {
         this.#total.inc({ type: note.type, outcome: 'folded' });
@@ -133,6 +143,15 @@ class Recorder implements RunningEventRecorder {
     } catch (error) {
       this.#logger.error('Could not record an Event', { error, reason: note.reason });
     }
+  }
+
+  /** However much waits of others, a namespace has its few, and what is of no namespace has room of its own. */
+  #isFull(namespace = ''): boolean {
+    const { maxPending = 10_000 } = this.#options;
+    const waiting = this.#pendingOf.get(namespace) ?? 0;
+    if (namespace === '') return waiting >= maxPending;
+    const free = maxPending - this.#pending.size + (this.#pendingOf.get('') ?? 0);
+    return waiting >= Math.max(FEW_PENDING, free);
   }
 
   close(options: { readonly timeoutMs?: number } = {}): Promise<void> {
@@ -185,11 +204,15 @@ class Recorder implements RunningEventRecorder {
   }
 
   #enqueue(series: EventSeries, afterMs: number): void {
+    if (!this.#pending.has(series.key)) this.#count(series, 1);
     this.#pending.set(series.key, series);
-    this.#queue.add(series.key, {
-      priority: series.type === 'Warning' ? 1 : 0,
-      ...(afterMs > 0 && { delayMs: afterMs }),
-    });
+    this.#queue.add(series.key, { priority: PRIORITY[series.type], ...(afterMs > 0 && { delayMs: afterMs }) });
+  }
+
+  #count({ about: { namespace = '' } }: EventSeries, more: 1 | -1): void {
+    const count = (this.#pendingOf.get(namespace) ?? 0) + more;
+    if (count > 0) this.#pendingOf.set(namespace, count);
+    else this.#pendingOf.delete(namespace);
   }
 
   async #work(): Promise<void> {
@@ -274,7 +297,7 @@ class Recorder implements RunningEventRecorder {
     this.#logger.verbose(2, 'Could not write an Event; will be tried again', { error });
     const retryAfterMs = retryAfterOf(error);
     if (retryAfterMs !== undefined) this.#notBefore = Math.max(this.#notBefore, now + retryAfterMs);
-    this.#queue.addRateLimited(series.key, { priority: series.type === 'Warning' ? 1 : 0 });
+    this.#queue.addRateLimited(series.key, { priority: PRIORITY[series.type] });
   }
 
   #giveUp(series: EventSeries, outcome: 'rejected' | 'expired'): void {
@@ -285,7 +308,7 @@ class Recorder implements RunningEventRecorder {
   }
 
   #settle(series: EventSeries): void {
-    this.#pending.delete(series.key);
+    if (this.#pending.delete(series.key)) this.#count(series, -1);
     series.message = '';
     if (this.#pending.size === 0) this.#onEmpty?.();
   }

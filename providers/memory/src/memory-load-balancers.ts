@@ -178,11 +178,16 @@ export class MemoryLoadBalancers implements LoadBalancers {
 
   async #readOne({ id, kind, owner }: PartQuestion, call: CallContext): Promise<PartAnswer> {
     const { clusterId, uid } = owner;
+    if (!this.namedByOwner.includes(kind)) {
+      const error = new CloudError('unsupported', `the memory cloud has no part of the kind ${kind}`);
+      return { kind: 'failed', error };
+    }
     const byOwner = `/parts:byOwner?${new URLSearchParams({ kind, clusterId, uid }).toString()}`;
     const [name, path] =
       id === undefined ? ['GET /parts:byOwner', byOwner] : ['GET /parts/{id}', `/parts/${encodeURIComponent(id)}`];
     try {
-      const { tags } = await this.#client().request<MemoryPart>(call, name, { method: 'GET', path });
+      const { kind: found, tags } = await this.#client().request<MemoryPart>(call, name, { method: 'GET', path });
+      if (found !== kind) return { kind: 'absent', proof: `${name}: it is of the kind ${found}` };
       if (tags.uid === undefined) return { kind: 'there', isUnowned: true };
       if (tags.uid === uid && tags.clusterId === clusterId) return { kind: 'there' };
       return { kind: 'absent', proof: `${name}: it belongs to ${tags.uid} of cluster ${tags.clusterId}` };

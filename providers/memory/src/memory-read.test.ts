@@ -1,7 +1,7 @@
 /** What the memory cloud says of single parts, and what it never says. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { effectOf, type LoadBalancers, type PartQuestion } from '@outrigger/cloud-provider';
+import { effectOf, isCloudError, type LoadBalancers, type PartQuestion } from '@outrigger/cloud-provider';
 import { FakeClock } from '@outrigger/testing';
 import { bareHost, CALL } from './bare-host.suite.ts';
 import { createMemoryCloud, createMemoryProvider, type FaultRule, type MemoryCloud } from './index.ts';
@@ -38,6 +38,25 @@ test('a part is there by its ID and by its owner, whatever the lists say; what i
   assert.deepEqual(await kindsOf(balancers, ...asked), ['there', 'there', 'there', 'absent', 'absent', 'absent']);
   cloud.deletePart(id);
   assert.deepEqual(await kindsOf(balancers, ...asked.slice(0, 2)), ['absent', 'absent']);
+});
+
+test('a kind that it does not know cannot be asked about, and an ID of another kind is not the part that was asked about', async () => {
+  const { balancers, cloud } = await setUp();
+  const { id } = cloud.createPart({ kind: 'dns', tags: { ...ME }, attributes: {} });
+  const answers = await balancers.read?.(
+    [
+      { kind: 'volume', id, owner: ME },
+      { kind: 'volume', owner: ME },
+      { kind: 'address', id, owner: ME },
+    ],
+    CALL,
+  );
+  assert.deepEqual(
+    answers?.map((answer) =>
+      answer.kind === 'failed' ? [answer.kind, isCloudError(answer.error, 'unsupported')] : [answer.kind],
+    ),
+    [['failed', true], ['failed', true], ['absent']],
+  );
 });
 
 test('a failure is no proof, and neither is a 404 that is not the cloud’s own', async () => {

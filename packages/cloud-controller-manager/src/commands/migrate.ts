@@ -4,11 +4,11 @@ import { previewServices, type PreviewedService, type PreviewOptions } from '@ou
 import {
   createClient,
   createTransport,
+  deadlineSignal,
   loadConfig,
   readOnly,
   resources,
   systemClock,
-  withDeadline,
   type Client,
 } from '@outrigger/kube';
 import type { Environment } from '../program/environment.ts';
@@ -145,14 +145,17 @@ async function preview(
   );
   const { loadBalancers, provider } = opened;
   const timeoutMs = Math.max(requestTimeout, CLOUD_MS);
-  return await withDeadline({ clock, timeoutMs, what: 'asking the cloud' }, (signal) =>
-    previewServices({
+  const deadline = deadlineSignal(clock, timeoutMs, 'asking the cloud');
+  try {
+    return await previewServices({
       ...seen,
       loadBalancers,
       options: { clusterId, providerName: provider.name, isDefault: true },
-      call: provider.callContext({ signal, priority: 'normal', reads: true }),
-    }),
-  );
+      call: provider.callContext({ signal: deadline.signal, priority: 'normal', reads: true }),
+    });
+  } finally {
+    deadline.cancel();
+  }
 }
 
 /** `north=openstack` is called north, and `./cloud.ts` what it says itself: then the nodes tell. */

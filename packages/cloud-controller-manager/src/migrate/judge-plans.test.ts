@@ -54,3 +54,27 @@ test('without a cloud to ask nothing is said of them', () => {
   const [check] = judgePlans({ now: 0, plans: { known: false, why: 'no cloud config is given' } });
   assert.equal(check?.state, 'unknown');
 });
+
+test('thousands of Services of one namespace, and texts without end, leave the lines of the others, and the exit code', () => {
+  const why = 'x'.repeat(100_000);
+  const many = (namespace: string, count: number, more: Partial<PreviewedService>): readonly PreviewedService[] =>
+    Array.from({ length: count }, (_, i) => ({ ...base, name: `${namespace}/s${i}`, ...more }));
+  const checks = judged(
+    ...many('noisy', 3_000, { outcome: 'refused', why }),
+    ...many('noisy', 3_000, { outcome: 'unknown', why }),
+    ...many('noisy', 3_000, { outcome: 'changes', warnings: [why] }),
+    ...many('shop', 2, { outcome: 'refused', why: 'no SCTP' }),
+  );
+  assert.ok(JSON.stringify(checks).length < 100_000, `${JSON.stringify(checks).length} characters`);
+  const rest = checks.filter(({ text }) => text.includes('more Services of namespace noisy'));
+  assert.deepEqual(
+    rest.map(({ count, state }) => [state, count]),
+    [
+      ['missing', 2_980],
+      ['unknown', 2_980],
+      ['ok', 2_980],
+    ],
+  );
+  assert.equal(checks.filter(({ text }) => text.startsWith('shop/')).length, 2);
+  assert.equal(checks.length, 1 + 3 * 21 + 2);
+});

@@ -4,18 +4,39 @@ import type { PreviewedService } from '@outrigger/controllers';
 import { missing, ok, unknown, type Check } from './check.ts';
 import type { Seen } from './observed-cluster.ts';
 
+/** Lines of their own, of one namespace and one state. */
+const MOST_OF_NAMESPACE = 20;
+
 export function judgePlans({ plans }: Seen<'plans'>): readonly Check[] {
   if (!plans.known) {
     const todo =
       'give --cloud-provider and --cloud-config as the program will have them, and credentials that may read';
     return [unknown(`the plans of Services could not be made: ${plans.why}`, todo)];
   }
-  const same = plans.value.filter(({ outcome, warnings }) => outcome === 'unchanged' && warnings.length === 0);
+  const isSame = ({ outcome, warnings }: PreviewedService): boolean => outcome === 'unchanged' && warnings.length === 0;
+  const same = plans.value.filter((one) => isSame(one));
   const taken = same.filter(({ actions }) => actions.length > 0).length;
   const all = ok(
     `${same.length} of ${plans.value.length} Services keep what they have, ${taken} of them are taken over`,
   );
-  return [all, ...plans.value.filter((one) => !same.includes(one)).map(judgePlan)];
+  const judged = plans.value.filter((one) => !isSame(one)).map((one) => ({ name: one.name, check: judgePlan(one) }));
+  const alike = Map.groupBy(judged, ({ check, name }) => `${check.state} ${namespaceOf(name)}`);
+  return [all, ...[...alike.values()].flatMap(bounded)];
+}
+
+const namespaceOf = (name: string): string => name.split('/', 1)[0] ?? '';
+
+/** Those of one namespace that are judged alike: whoever may make thousands hides none of another. */
+function bounded(those: readonly { readonly name: string; readonly check: Check }[]): readonly Check[] {
+  const shown = those.slice(0, MOST_OF_NAMESPACE).map(({ check }) => check);
+  const rest = those.slice(MOST_OF_NAMESPACE);
+  const [first] = rest;
+  if (!first) return shown;
+  const names = rest.map(({ name }) => name);
+  const text = `${rest.length} more Services of namespace ${namespaceOf(first.name)} are like those above`;
+  const todo = 'run the check again when those are corrected';
+  const { state } = first.check;
+  return [...shown, state === 'ok' ? ok(text, names) : { missing, unknown }[state](text, todo, names)];
 }
 
 function judgePlan({ actions, isServed, name, outcome, warnings, why = '' }: PreviewedService): Check {

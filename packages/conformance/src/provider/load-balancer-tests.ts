@@ -1,6 +1,7 @@
 /** What `LoadBalancers` promises of one that comes, changes, and goes. */
 import { strict as assert } from 'node:assert';
 import type { BackEnd, DesiredLoadBalancer } from '@outrigger/cloud-provider';
+import { checkPlan } from '@outrigger/controllers';
 import type { ConformanceTest } from './conformance-test.ts';
 import { promise } from './load-balancer-promise.ts';
 import { shapeOf, type LoadBalancerUser } from './load-balancer-user.ts';
@@ -135,6 +136,10 @@ export const loadBalancerTests: readonly ConformanceTest[] = [
       assert.equal(rig.faults.count('apply'), 0, 'members that are as they should be were written');
       await user.bringMembers(user.desired(wish, [b]));
       assert.ok(rig.faults.count('apply') > 0, 'the nodes are others, and nothing was written');
+      const desired = user.desired(wish, [b]);
+      const { parts } = await user.look(wish);
+      // The host takes an address out of the status that no own part shows any more.
+      assert.doesNotThrow(() => checkPlan({ actions: [], ingress }, desired, parts), 'no part shows its address');
       await assertSettled(user, user.desired(served, [b]), ingress);
     },
     { declares: planMembers },

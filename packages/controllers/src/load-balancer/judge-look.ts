@@ -17,7 +17,7 @@ import type { KnownParts, PartsRecord } from './known-parts.ts';
 import type { Bring, LookAgain, ServicePlan } from './service-plan.ts';
 
 /** So long looks have to leave out the same, in a cloud that neither can be asked nor says that its looks show all. */
-const BELIEVED_AFTER_MS = 90_000;
+export const BELIEVED_AFTER_MS = 90_000;
 
 /** Each may be a request of its own, and tenants may write how many there are: one that fails spares the others. */
 const MOST_ASKED = 20;

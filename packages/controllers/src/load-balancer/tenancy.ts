@@ -65,6 +65,10 @@ export function mayUse(
   return metadata.namespace === namespace || has(invited, namespace);
 }
 
+/** Made for the Service by another program, which has put no owner on it. */
+export const isPredecessors = ({ id, owner }: LoadBalancerPart, others: readonly ForeignThing[]): boolean =>
+  owner === undefined && !others.some((one) => one.id === id);
+
 interface Trust extends Tenancy, Pick<LoadBalancers, 'annotations'> {
   readonly owner: Owner;
 }
@@ -81,9 +85,7 @@ export function whyNotTrusted(
   if (has(trustedNamespaces, namespace)) return undefined;
   const isOfItsOwn = (value: string): boolean => {
     const ofId = parts.filter(({ id }) => id.toLowerCase() === value.toLowerCase());
-    const isPredecessors = (part: LoadBalancerPart): boolean =>
-      part.owner === undefined && !others.some(({ id }) => id === part.id);
-    return ofId.some((part) => isOwnedBy(part, owner) || isPredecessors(part));
+    return ofId.some((part) => isOwnedBy(part, owner) || isPredecessors(part, others));
   };
   const dangerous = declared.filter(({ dangerous: why }) => why !== undefined);
   const named = dangerous.find(({ name }) => annotations[name] && !isOfItsOwn(annotations[name]));

@@ -23,7 +23,14 @@ const PACED_MS = 2_000;
 const PACED_ALL_MS = 300_000;
 
 /** The cloud works, and has answered about the one machine. */
-const OF_ONE_MACHINE: readonly CloudErrorCode[] = ['conflict', 'forbidden', 'implemented-elsewhere', 'configuration'];
+const OF_ONE_MACHINE: readonly CloudErrorCode[] = [
+  'conflict',
+  'forbidden',
+  'invalid',
+  'unsupported',
+  'implemented-elsewhere',
+  'configuration',
+];
 
 /** What to read, as it is when its turn comes. */
 export interface ReadRequest {

@@ -678,7 +678,7 @@ test('machines that cannot be read keep no others from being read', async () => 
   assert.equal(rig.deleted.length, 20);
 });
 
-for (const code of ['forbidden', 'conflict'] as const) {
+for (const code of ['forbidden', 'conflict', 'invalid', 'unsupported'] as const) {
   test(`machines about which alone a read says ${code} hold up no read of another`, async () => {
     await using rig = new LifecycleRig();
     for (const node of range(50)) rig.join(node);

@@ -56,6 +56,12 @@ test('a route that a former release made stays, and its node its network; an Eve
     'PodCIDRWithoutRoute: A route of node younger is kept, but not created again. Its pod CIDR 10.0.3.0/25 overlaps 10.0.3.0/24 of node older, which is older.',
   ]);
   assert.match(rig.explain('younger')?.join(' ') ?? '', /Its route is kept, but not created again: Its pod CIDR/u);
+  rig.api.remove('younger');
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.owned, ['10.0.3.0/24 → older'], 'a person has decided');
+  joinLater(rig, 'younger', '10.0.3.0/25');
+  for (let i = 0; i < 12; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.owned, ['10.0.3.0/24 → older']);
 });
 
 test('after a restart a twin that comes first in the store does not cost the older node its network', async () => {

@@ -1,5 +1,5 @@
 /** What the API server itself says about nodes: no route goes because of a store that is behind. */
-import { isNotFound, type Node, type ResourceClient } from '@outrigger/kube';
+import { isNotFound, trimNode, type Node, type ResourceClient } from '@outrigger/kube';
 import type { DeleteRoute } from './planned-route.ts';
 
 /** Over so many nodes one list is cheaper. */
@@ -36,7 +36,7 @@ async function readOne(
   signal: AbortSignal,
 ): Promise<Node | undefined> {
   try {
-    return await client.get({ name }, { signal });
+    return trimNode(await client.get({ name }, { signal }));
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
@@ -49,6 +49,7 @@ export async function listLiveNodes(
   signal: AbortSignal,
 ): Promise<readonly Node[]> {
   const found: Node[] = [];
-  for await (const { items } of client.pages({ signal, trimmed: true })) found.push(...items);
+  // An answer in JSON is whole.
+  for await (const { items } of client.pages({ signal, trimmed: true })) found.push(...items.map(trimNode));
   return found;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import {
   createClient,
   createTransport,
@@ -153,6 +154,13 @@ test('the API server takes what names things of the cloud from Services of trust
   // Nor by way of another type.
   assert.equal(await write({ ...annotated('inside', named), spec: { ...spec, type: 'ClusterIP' } }), '');
   assert.match(await patch('inside', { spec: { type: 'LoadBalancer' } }), denied);
+  // Whose Service it is, which decides who takes a stale address out of its status.
+  const recorded = (value: string | null): object => ({
+    metadata: { annotations: { [loadBalancerOwnerAnnotation]: value } },
+  });
+  assert.equal(await patch('harmless', recorded('memory')), '');
+  assert.match(await patch('harmless', recorded('other')), /with another provider than memory/u);
+  assert.equal(await patch('harmless', recorded(null)), '');
   // The controller's own write.
   const status = { type: 'merge', body: { metadata: { annotations: named } } } as const;
   const harmless = { namespace: 'default', name: 'harmless' };

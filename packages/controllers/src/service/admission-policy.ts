@@ -2,7 +2,7 @@
  * A ValidatingAdmissionPolicy from what a provider declares: what it does not serve is refused when the Service is written,
  * by the API server itself (no webhook, no server). It is a convenience: the controller refuses the same.
  */
-import type { LoadBalancerFeatures, LoadBalancers } from '@outrigger/cloud-provider';
+import { loadBalancerOwnerAnnotation, type LoadBalancerFeatures, type LoadBalancers } from '@outrigger/cloud-provider';
 
 export interface AdmissionPolicyOptions {
   readonly providerName: string;
@@ -97,31 +97,36 @@ export interface TrustPolicyOptions extends AdmissionPolicyOptions {
 /**
  * The policy and its binding that let only Services of these namespaces name things of the cloud: by the annotations that the provider
  * marks as dangerous, and by `loadBalancerIP`. What a Service of type LoadBalancer had before may stay. The manager's own flag refuses
- * the same; the policy says so when it is written. Empty: there is nothing to deny.
+ * the same; the policy says so when it is written. Nor may they record another provider, whose Service would be left alone with the
+ * addresses that its status has. Empty: all namespaces are trusted.
  */
 export function trustPolicyOf(
   { annotations, classes, features }: Pick<LoadBalancers, 'annotations' | 'classes' | 'features'>,
   { providerName, isDefault = true, action = 'Deny', trustedNamespaces }: TrustPolicyOptions,
 ): readonly object[] {
+  if (trustedNamespaces.includes('*')) return [];
   const dangerous = annotations.flatMap(({ dangerous: why, name }) => (why === undefined ? [] : [{ name, why }]));
   const rules = [
     ...dangerous.map(({ name, why }) => ({
       words: `the annotation ${name}, which ${why}`,
-      valueOf: (object: string) => {
-        const all = `${object}.metadata.annotations`;
-        return `(has(${all}) && ${celText(name)} in ${all} ? ${all}[${celText(name)}] : "")`;
-      },
+      valueOf: (object: string) => annotationOf(object, name),
+      harmless: [''],
     })),
+    {
+      words: `the annotation ${loadBalancerOwnerAnnotation} with another provider than ${providerName}`,
+      valueOf: (object: string) => annotationOf(object, loadBalancerOwnerAnnotation),
+      harmless: ['', providerName],
+    },
     ...(features.requestedIP
       ? [
           {
             words: 'loadBalancerIP, which takes an address of others',
             valueOf: (object: string) => `(has(${object}.spec.loadBalancerIP) ? ${object}.spec.loadBalancerIP : "")`,
+            harmless: [''],
           },
         ]
       : []),
   ];
-  if (trustedNamespaces.includes('*') || rules.length === 0) return [];
   // One of another type may have been written with any annotation.
   const wasOne = 'oldObject != null && has(oldObject.spec.type) && oldObject.spec.type == "LoadBalancer"';
   return policyOf(`named-things.${providerName}.outrigger.dev`, {
@@ -130,8 +135,8 @@ export function trustPolicyOf(
       ...ofProvider(classes, isDefault),
       { name: 'not-trusted', expression: `!(request.namespace in [${trustedNamespaces.map(celText).join(', ')}])` },
     ],
-    validations: rules.map(({ valueOf, words }) => ({
-      expression: `${valueOf('object')} == "" || (${wasOne} && ${valueOf('oldObject')} == ${valueOf('object')})`,
+    validations: rules.map(({ harmless, valueOf, words }) => ({
+      expression: `${valueOf('object')} in [${harmless.map(celText).join(', ')}] || (${wasOne} && ${valueOf('oldObject')} == ${valueOf('object')})`,
       message: `Services of this namespace may not have ${words}, where nothing holds it back; ask the administrator of the cluster (--trusted-service-namespaces)`,
       reason: 'Forbidden',
     })),
@@ -140,6 +145,12 @@ export function trustPolicyOf(
 }
 
 const celText = (text: string): string => JSON.stringify(text);
+
+/** Empty: it has none. */
+function annotationOf(object: string, name: string): string {
+  const all = `${object}.metadata.annotations`;
+  return `(has(${all}) && ${celText(name)} in ${all} ? ${all}[${celText(name)}] : "")`;
+}
 
 interface MatchCondition {
   readonly name: string;

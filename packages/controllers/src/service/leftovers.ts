@@ -28,8 +28,8 @@ const MOST_RECORDED = 16_000;
 /** Enough to be asked about as one of many. */
 const MOST_PORTS = 100;
 const MOST_FINALIZERS = 20;
-/** So often the cloud has to say that it has nothing of the kind that a record names. */
-const HOPELESS_TRIES = 3;
+/** So often in a row the cloud cannot be asked about what a record names: minutes, and a day where something of the Service was seen. */
+const HOPELESS_TRIES = { unproved: 3, proved: 288 };
 
 /**
  * `read`: the annotations that its provider reads. How often it has failed, its nodes, and what it was to say of itself were about what it
@@ -105,13 +105,18 @@ type Leftovers = readonly (readonly [key: string, state: ServiceState])[];
  * Which of those that are kept, the oldest first, has to go for the sake of the one that has just come, if any has to. Who has most gives
  * one up, and none whose parts were seen before all others.
  */
-export function surplusOf(leftovers: Leftovers, { leftover: newest }: ServiceState): string | undefined {
-  const unproved = leftovers.filter(([, { knowledge }]) => !knowledge.isProved);
+export function surplusOf(
+  leftovers: ReadonlyMap<string, ServiceState>,
+  { leftover: newest }: ServiceState,
+): string | undefined {
+  // Each that comes asks, of thousands: those that were seen are passed over without a copy.
+  const unproved: (readonly [key: string, state: ServiceState])[] = [];
+  for (const [key, state] of leftovers) if (!state.knowledge.isProved) unproved.push([key, state]);
   const ofIts = unproved.filter(([, state]) => tenantOf(state) === newest?.metadata?.namespace);
   if (ofIts.length > MOST_UNPROVED_OF_ONE) return leastUseful(ofIts);
   if (unproved.length > MOST_UNPROVED) return leastUseful(mostOfOne(unproved));
-  if (leftovers.length <= MOST_LEFTOVERS) return undefined;
-  return leastUseful(mostOfOne(unproved.length > 0 ? unproved : leftovers));
+  if (leftovers.size <= MOST_LEFTOVERS) return undefined;
+  return leastUseful(mostOfOne(unproved.length > 0 ? unproved : [...leftovers]));
 }
 
 const tenantOf = ({ leftover }: ServiceState): string | undefined => leftover?.metadata?.namespace;
@@ -125,9 +130,10 @@ function mostOfOne(those: Leftovers): Leftovers {
   return [...byTenant.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
 }
 
-/** The cloud has never shown anything of it, and cannot be asked about what its record names. That is no proof that nothing is there. */
+/** The cloud cannot be asked about what its record names, which a tenant may have written. That is no proof that nothing is there. */
 export function isHopeless({ failures, knowledge, leftover, look }: ServiceState, error: Error): boolean {
-  if (!leftover || knowledge.isProved || failures + 1 < HOPELESS_TRIES) return false;
+  const tries = HOPELESS_TRIES[knowledge.isProved ? 'proved' : 'unproved'];
+  if (!leftover || failures + 1 < tries) return false;
   const isUnreadable = isCloudError(error, 'unsupported') || isCloudError(error, 'invalid');
   const answers = [...(look?.answers.values() ?? [])];
   return isUnreadable && answers.some((answer) => answer.kind === 'failed' && answer.error === error);

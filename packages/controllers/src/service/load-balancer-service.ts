@@ -96,6 +96,9 @@ function withoutBookkeeping(annotations: Readonly<Record<string, string>>): Read
   return others;
 }
 
+/** Whether its status draws the traffic of an address to it. */
+export const hasAddress = (service: Service): boolean => ingressOf(service).some(({ ip }) => ip);
+
 /** `status.loadBalancer.ingress` as it is now. */
 export function ingressOf({ status }: Service): readonly LoadBalancerIngress[] {
   return (status?.loadBalancer?.ingress ?? []) as readonly LoadBalancerIngress[];

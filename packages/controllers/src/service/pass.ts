@@ -11,7 +11,7 @@ import { episodeOf, fail } from './fail.ts';
 import { leaveAlone } from './leave-alone.ts';
 import { giveUp, isHopeless } from './leftovers.ts';
 import { cleaned, letGo } from './let-go.ts';
-import { identityOf, ingressOf } from './load-balancer-service.ts';
+import { hasAddress, identityOf, ingressOf } from './load-balancer-service.ts';
 import { missingRecordOf } from './parts-record.ts';
 import { planLeftover, planService, releasedIfAsked } from './plan.ts';
 import { spent } from './polling.ts';
@@ -19,7 +19,7 @@ import { endNote, failureNote, releasedNote, warningNote } from './service-event
 import { PROVISIONING, settledReadiness } from './readiness.ts';
 import { asRecorded, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
 import { saying, tellReadiness } from './tell-readiness.ts';
-import { roleOf } from './role.ts';
+import { isRecorded, roleOf } from './role.ts';
 import { stateOf, type SeenLook, type ServiceState, type Settled } from './service-state.ts';
 import { statusAction } from './service-words.ts';
 import { observedOf, selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
@@ -37,6 +37,7 @@ import {
 } from './step-types.ts';
 import { goOn, lookAgain } from './wait.ts';
 import { wakingText } from './waking-text.ts';
+import { withdrawing } from './withdraw-addresses.ts';
 
 export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const { rules, service } = at;
@@ -76,7 +77,8 @@ export function planAndCarryOut(before: ServiceState, at: Surroundings): Step {
   const parts = look?.observation.kind === 'parts' ? look.observation.parts : undefined;
   const owner = { clusterId: at.rules.options.clusterId, uid: before.uid };
   const adoption = answerOf(at.service, plan, parts, owner);
-  return carryOut({ ...(look ? before : spent(before)), knowledge, adoption }, plan, at);
+  const state = { ...(look ? before : spent(before)), knowledge, adoption };
+  return withdrawing(state, plan, at, (noted) => carryOut(noted, plan, at));
 }
 
 /** What is to be done, where the look that a plan rests on may have left something out. */
@@ -85,7 +87,9 @@ export function judgedPlan(state: ServiceState, look: SeenLook | undefined, at: 
   const { knowledge, leftover, quietFrom, uid, uncertainUntil } = state;
   const observed = { ...observedOf(state, at), observation: look?.observation };
   const plan = leftover ? planLeftover(observed) : planService(observed);
-  if (look?.observation.kind !== 'parts') return { plan, knowledge };
+  // Of one that another program may serve nothing is waited for.
+  const isOurs = leftover !== undefined || plan.kind !== 'refuse' || isRecorded(service, rules.options.providerName);
+  if (look?.observation.kind !== 'parts' || !isOurs) return { plan, knowledge };
   const recorded = missingRecordOf(service);
   const judged = judgeLook(
     plan,
@@ -153,7 +157,8 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       return isWaiting && !isFresh ? { state, effects: [], next: LOOK } : hold(state, at);
     }
     case 'refuse':
-      return fail(state, plan.error, at, { isWanted: true, isPlans: true });
+      // What the cloud shows of its addresses does not depend on the plan.
+      return fail(state, plan.error, at, { isWanted: true, isPlans: !hasAddress(service) });
     case 'failed':
       if (isHopeless(state, plan.error)) return giveUp(state, 'hopeless');
       return fail(state, plan.error, at, { isWanted: plan.wanted });

@@ -15,7 +15,7 @@ import { bringTo, failed, planRemoval, withJudgedOthers, type SeenParts } from '
 import { checkPlan } from '../load-balancer/check-plan.ts';
 import { asError } from '../load-balancer/failure.ts';
 import type { ServicePlan } from '../load-balancer/service-plan.ts';
-import { identityOf, ingressOf, loadBalancerServiceOf } from './load-balancer-service.ts';
+import { hasAddress, identityOf, ingressOf, loadBalancerServiceOf } from './load-balancer-service.ts';
 import { isRecorded, roleOf, type RoleOptions } from './role.ts';
 import { whyNotTrusted, type Tenancy } from '../load-balancer/tenancy.ts';
 import { unservedOf } from './unserved.ts';
@@ -110,8 +110,10 @@ function planServing(observed: ObservedService): ServicePlan {
 function planRefused(observed: ObservedService, error: Error): ServicePlan {
   const { believesEmpty, observation, options, provider, service } = observed;
   const refuse = { kind: 'refuse', error } as const;
-  // Nothing is made before it is recorded.
-  if (!provider.planMembers || !isRecorded(service, options.providerName)) return refuse;
+  // Nothing is made before it is recorded. What the status says is compared with what the cloud shows all the same.
+  if (!provider.planMembers || !isRecorded(service, options.providerName)) {
+    return observation === undefined && hasAddress(service) ? { kind: 'observe' } : refuse;
+  }
   if (observation === undefined) return { kind: 'observe' };
   if (observation.kind === 'failed') return failed(true, observation.error);
   const identity = identityOf(service);

@@ -16,6 +16,7 @@ const serviceOf = (name: string, spec: Partial<NonNullable<Service['spec']>> = {
 async function previewed(
   services: readonly Service[],
   change: (loadBalancers: LoadBalancers) => Partial<LoadBalancers> = () => ({}),
+  { signal }: AbortController = new AbortController(),
 ): Promise<readonly PreviewedService[]> {
   const clock = new FakeClock();
   const cloud = createMemoryCloud({ clock, random: () => 0.5 });
@@ -36,7 +37,7 @@ async function previewed(
     services,
     nodes: [nodeOf('n1')],
     options: { providerName: 'memory', clusterId: CLUSTER, isDefault: true },
-    call: callContext(new AbortController().signal, 'normal'),
+    call: callContext(signal, 'normal'),
   });
   assert.equal(cloud.parts().length, 0, 'nothing was made');
   return found;
@@ -79,6 +80,31 @@ test('a cloud that does not answer for one Service leaves that one unknown', asy
       ['changes', undefined],
     ],
   );
+});
+
+test('namespaces take turns, and those that the time did not suffice for are unknown: whoever has thousands hides no other', async () => {
+  const time = new AbortController();
+  const many = Array.from({ length: 50 }, (_, i) => serviceOf(`m${i}`));
+  const { metadata, ...rest } = serviceOf('few');
+  const few = { metadata: { ...metadata, namespace: 'other' }, ...rest };
+  let asked = 0;
+  const found = await previewed(
+    [...many, few],
+    (inner) => ({
+      observe: (services, call) => {
+        // Nor does it look at its signal.
+        if (++asked < 10) return inner.observe(services, call);
+        setImmediate(() => time.abort(new Error('no answer in time')));
+        return new Promise<never>(() => {});
+      },
+    }),
+    time,
+  );
+  assert.equal(asked, 10, 'nothing is asked when the time is over');
+  const planned = found.filter(({ outcome }) => outcome === 'changes').map(({ name }) => name);
+  assert.deepEqual([planned.length, planned.includes('other/few')], [9, true]);
+  const others = found.filter(({ outcome }) => outcome === 'unknown');
+  assert.deepEqual([others.length, new Set(others.map(({ why }) => why))], [42, new Set(['no answer in time'])]);
 });
 
 test('a Service whose nodes cannot be seen is not foretold', async () => {

@@ -7,9 +7,10 @@ import {
   type LoadBalancers,
 } from '@outrigger/cloud-provider';
 import { batchSizeOf } from '@outrigger/cloud-runtime';
-import type { Node, Service } from '@outrigger/kube';
+import { raceAbort, type Node, type Service } from '@outrigger/kube';
 import { BackEndSet } from './back-end-set.ts';
 import type { BackEndProvider } from './back-ends.ts';
+import { inTurns } from './in-turns.ts';
 import { loadBalancerServiceOf } from './load-balancer-service.ts';
 import { planService, type ObservedService } from './plan.ts';
 import { roleOf } from './role.ts';
@@ -42,7 +43,7 @@ export interface PreviewedService {
   readonly isServed: boolean;
 }
 
-/** Of all Services that are to be served by this provider. Rejects when the call is aborted. */
+/** Of all Services that are to be served by this provider, namespaces in turns. Once the call is aborted the others are `unknown`. */
 export async function previewServices(preview: PreviewOptions): Promise<readonly PreviewedService[]> {
   const { call, loadBalancers, nodes, services } = preview;
   const options = { ...preview.options, classes: loadBalancers.classes };
@@ -52,12 +53,13 @@ export async function previewServices(preview: PreviewOptions): Promise<readonly
   const served = services
     .filter((one) => roleOf(one, options) === 'serve')
     .map((one) => asRecorded(one, options.providerName));
+  const inOrder = [...inTurns(served, ({ metadata }) => metadata?.namespace ?? '')];
   const byUID = new Map(services.map((one) => [one.metadata?.uid ?? '', one]));
   const provider = plannerOf(loadBalancers, backEnds);
   const found: PreviewedService[] = [];
   const batch = batchSizeOf(loadBalancers);
-  for (let i = 0; i < served.length; i += batch) {
-    const some = served.slice(i, i + batch);
+  for (let i = 0; i < inOrder.length; i += batch) {
+    const some = inOrder.slice(i, i + batch);
     const observations = await observe(loadBalancers, some, call);
     for (const [j, service] of some.entries()) {
       const observation = observations[j];
@@ -85,9 +87,9 @@ async function observe(
   const asked = readable.filter((one) => one !== undefined);
   let answers: readonly LoadBalancerObservation[];
   try {
-    answers = asked.length === 0 ? [] : await loadBalancers.observe(asked, call);
-  } catch (thrown) {
     call.signal.throwIfAborted();
+    answers = asked.length === 0 ? [] : await raceAbort(loadBalancers.observe(asked, call), call.signal);
+  } catch (thrown) {
     const error = asError(thrown);
     answers = asked.map(() => ({ kind: 'failed', error }));
   }

@@ -132,7 +132,7 @@ export interface Rig {
   readonly partsOf: (uid: string) => readonly MemoryPart[];
   start(
     options?: Partial<ServiceControllerOptions>,
-    more?: Partial<Pick<ServiceControllerDependencies, 'logger' | 'machines' | 'metrics'>>,
+    more?: Partial<Pick<ServiceControllerDependencies, 'journal' | 'logger' | 'machines' | 'metrics'>>,
   ): Promise<void>;
   stop(): Promise<void>;
 }

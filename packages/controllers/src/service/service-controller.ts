@@ -1,6 +1,5 @@
 /**
  * The service-lb-controller: gives Services of type LoadBalancer what they ask for in the cloud. Entry point: `createServiceController`.
- *
  * Here is what moves: the queue, the locks, and the loop that hands each event to the pure step and carries its effects out.
  */
 import {
@@ -19,6 +18,7 @@ import { asError } from '../load-balancer/failure.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { tellSetAside } from '../set-aside.ts';
 import { WrittenVersions } from '../written-versions.ts';
+import { sharersOfLost } from './address-sharers.ts';
 import { BackEndSet } from './back-end-set.ts';
 import { ConfirmedNodes } from './confirmed-nodes.ts';
 import { explainService, standingOfService } from './explain-service.ts';
@@ -172,6 +172,7 @@ class Run {
     const isGone = before?.metadata?.uid !== service?.metadata?.uid;
     if (isGone) this.#hear(key, { kind: 'vanished', successor: service, isSeen: 'seen' in change }, before);
     if (service && !this.#written.isBehind(key, service)) this.#hear(key, { kind: 'changed' }, service);
+    for (const sharer of sharersOfLost(change, this.#deps.services)) this.#hear(sharer, { kind: 'address-lost' });
   }
 
   #reconfigured(): void {
@@ -200,8 +201,7 @@ class Run {
     const service = this.#states.subjectOf(key);
     if (!service) return;
     if (this.#written.isBehind(key, service)) return this.#hear(key, { kind: 'behind' });
-    const identity = identityOf(service);
-    const lock = this.#deps.provider.lockKey?.(identity) ?? identity.uid;
+    const lock = this.#deps.provider.lockKey?.(identityOf(service)) ?? identityOf(service).uid;
     if (!this.#locks.tryAcquire(lock, key, () => this.#queue.add(key))) return;
     try {
       return await this.#pass(key, lock, service, context);

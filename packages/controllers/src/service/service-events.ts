@@ -86,6 +86,11 @@ export function warningNote({ reason, message }: LoadBalancerWarning): EventNote
   return { type: 'Warning', reason, message };
 }
 
+export function addressGoneNote(addresses: readonly string[]): EventNote {
+  const message = `The cloud no longer shows ${addresses.join(', ')} as an address of this Service's load balancer. It is removed from the status, so that no node sends the traffic of that address to this Service.`;
+  return { type: 'Warning', reason: 'LoadBalancerAddressGone', message };
+}
+
 export function missingNote(missing: readonly string[]): EventNote {
   const message = `The cloud does not list ${missing.join(', ')}, and does not prove that it does not exist. It counts as absent once it has been missing from every list for 90 s. Until then, nothing is created in its place, and the finalizer stays. If it lasts, check the cloud and the permissions.`;
   return { type: 'Warning', reason: 'LoadBalancerPartsMissing', message };

@@ -68,6 +68,8 @@ export interface ServiceState {
   readonly followed: readonly BackEnd[] | undefined;
   /** The last change of nodes that it was looked at for (monotonic), and whether that is still to be done. */
   readonly nodes: { readonly changedAt: number; readonly isDue: boolean } | undefined;
+  /** Own addresses that looks have shown, of now and of the status; and those of the status that they leave out, since when (monotonic). */
+  readonly addresses: { readonly shown: ReadonlySet<string>; readonly unshownSince: ReadonlyMap<string, number> };
   /** What became of its addresses, where another writer has undone them. */
   readonly statusField: FieldState | undefined;
   readonly polls: number;
@@ -123,6 +125,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     emptySince: undefined,
     followed: undefined,
     nodes: undefined,
+    addresses: { shown: new Set(), unshownSince: new Map() },
     statusField: undefined,
     polls: 0,
     pollMs: undefined,

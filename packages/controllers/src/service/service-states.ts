@@ -53,7 +53,7 @@ export class ServiceStates {
   leaveOver(state: ServiceState): { readonly key: string; readonly surplus: string | undefined } {
     const key = leftoverKey(state.uid);
     this.set(key, state);
-    return { key, surplus: surplusOf([...this.#leftovers], state) };
+    return { key, surplus: surplusOf(this.#leftovers, state) };
   }
 
   /** Where the state of this Service is by now, which was under `key`; `undefined`: nothing is known of it any more. */

@@ -44,6 +44,8 @@ export function step(state: ServiceState | undefined, event: ServiceEvent, at: S
     case 'reconfigured':
       // Credentials, a quota's project, a network: what it failed for may be what was changed.
       return state.lastFailure ? { state: { ...state, failures: 0 }, effects: [], next: wake() } : rest(state);
+    case 'address-lost':
+      return lookAnew(state);
     case 'crowded-out':
       return giveUp(state, 'surplus');
     case 'behind':
@@ -151,6 +153,16 @@ function follow(state: ServiceState, changedAt: number, at: Surroundings): Step 
   return { state: { ...known, nodes: { changedAt, isDue: true } }, effects: [], next: wake() };
 }
 
+/** Once for all who are heard of before the cloud was looked at. What waits for its own work is looked at by that. */
+function lookAnew(state: ServiceState): Step {
+  const { addresses, lastFailure, settled } = state;
+  if (settled && settled.upTo !== 'touched') {
+    return { state: { ...state, settled: { ...settled, upTo: 'touched' } }, effects: [], next: wake() };
+  }
+  const isDue = lastFailure !== undefined && addresses.unshownSince.size === 0;
+  return isDue ? { state, effects: [], next: wake() } : rest(state);
+}
+
 /** What we wrote last: what stands there instead later on, another has written. */
 function noteWritten(state: ServiceState, ingress: Settled['ingress'] = [], at: Surroundings): ServiceState {
   if (!state.readiness) return state;
@@ -193,6 +205,9 @@ function written(
     }
     case 'pending':
       return poll(state);
+    case 'withdraw':
+      // The rest goes on with the Service as it is by now.
+      return isDone && note ? after([{ kind: 'tell', note }], { state, effects: [], next: wake() }) : poll(state);
     case 'ingress':
       if (!isDone) return { state, effects: [], next: dryRun ? REST : wake(FIRST_POLL_MS) };
       return rest(noteWritten(state, state.settled?.ingress, at));

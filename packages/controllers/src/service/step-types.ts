@@ -26,6 +26,8 @@ export type ServiceEvent =
   | { readonly kind: 'vanished'; readonly successor: Service | undefined; readonly isSeen: boolean }
   /** Back ends have changed, and a settled change of nodes is over; monotonic. */
   | { readonly kind: 'nodes-changed'; readonly at: number }
+  /** Another Service, which may share its load balancer, has lost an address that its status says. */
+  | { readonly kind: 'address-lost' }
   /** A changed cloud config was taken. */
   | { readonly kind: 'reconfigured' }
   /** It is gone itself, and there are too many of such. */
@@ -113,7 +115,7 @@ export type Effect =
 
 /** A patch of the Service, and what it is for. */
 export interface Write {
-  readonly purpose: 'record' | 'open' | 'wait' | 'condition' | 'settle' | 'pending' | 'ingress' | 'let-go';
+  readonly purpose: 'record' | 'open' | 'wait' | 'condition' | 'settle' | 'pending' | 'ingress' | 'withdraw' | 'let-go';
   readonly action: NotedAction;
   readonly patch: Patch;
   /** What goes on after it. */

@@ -182,6 +182,13 @@ export const loadBalancerMutants: readonly Mutant[] = [
       planMembers: () => ({ actions: [], ingress: [], complete: true }),
     }),
   ),
+  ofLoadBalancers(
+    'a look leaves out the address while the wish is refused',
+    'while its wish is refused, its members follow the nodes and the rest stays',
+    (own) => ({
+      observe: showing(own, (part, { ports }) => (ports.length > 1 ? { ...part, addresses: [] } : part)),
+    }),
+  ),
   ofLoadBalancers('a rule is left behind, and not shown', 'what is taken away is gone, and nothing is left', (own) => {
     const going = new Set<string>();
     return {
