@@ -20,7 +20,7 @@ import type { Bring, LookAgain, ServicePlan } from './service-plan.ts';
 export const BELIEVED_AFTER_MS = 90_000;
 
 /** Each may be a request of its own, and tenants may write how many there are: one that fails spares the others. */
-const MOST_ASKED = 20;
+export const MOST_ASKED = 20;
 
 /** How sure the provider says its looks are, and what it can be asked. */
 type Trust = Pick<LoadBalancers, 'consistency' | 'namedByOwner' | 'read'>;
@@ -181,7 +181,12 @@ function resolve(doubt: Doubt, { look, options, parts, wait, wanted }: Circumsta
   return there.length > 0 && look.startedAt < believedAt ? lookAgain('waits', believedAt) : 'gone';
 }
 
-function unshownKinds({ namedByOwner = [] }: Trust, look: Look, owner: Owner): readonly PartQuestion[] {
+/** Kinds that the cloud can be asked for by their owner, and of which a look shows nothing. */
+export function unshownKinds(
+  { namedByOwner = [] }: Pick<Trust, 'namedByOwner'>,
+  look: Pick<Look, 'parts'>,
+  owner: Owner,
+): readonly PartQuestion[] {
   const isShown = (kind: string): boolean => look.parts.some((part) => part.kind === kind && isOwnedBy(part, owner));
   return namedByOwner.filter((kind) => !isShown(kind)).map((kind) => ({ kind, owner }));
 }

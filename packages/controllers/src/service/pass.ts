@@ -11,7 +11,7 @@ import { episodeOf, fail } from './fail.ts';
 import { leaveAlone } from './leave-alone.ts';
 import { giveUp, isHopeless } from './leftovers.ts';
 import { cleaned, letGo } from './let-go.ts';
-import { hasAddress, identityOf, ingressOf } from './load-balancer-service.ts';
+import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { missingRecordOf } from './parts-record.ts';
 import { planLeftover, planService, releasedIfAsked } from './plan.ts';
 import { spent } from './polling.ts';
@@ -22,7 +22,7 @@ import { saying, tellReadiness } from './tell-readiness.ts';
 import { isRecorded, roleOf } from './role.ts';
 import { stateOf, type SeenLook, type ServiceState, type Settled } from './service-state.ts';
 import { statusAction } from './service-words.ts';
-import { observedOf, selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
+import { mayHaveAddress, observedOf, selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
 import { hold, settle } from './settle.ts';
 import {
   after,
@@ -78,7 +78,7 @@ export function planAndCarryOut(before: ServiceState, at: Surroundings): Step {
   const owner = { clusterId: at.rules.options.clusterId, uid: before.uid };
   const adoption = answerOf(at.service, plan, parts, owner);
   const state = { ...(look ? before : spent(before)), knowledge, adoption };
-  return withdrawing(state, plan, at, (noted) => carryOut(noted, plan, at));
+  return withdrawing(state, plan, at, (noted, around) => carryOut(noted, plan, around));
 }
 
 /** What is to be done, where the look that a plan rests on may have left something out. */
@@ -158,7 +158,7 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
     }
     case 'refuse':
       // What the cloud shows of its addresses does not depend on the plan.
-      return fail(state, plan.error, at, { isWanted: true, isPlans: !hasAddress(service) });
+      return fail(state, plan.error, at, { isWanted: true, isPlans: !mayHaveAddress(state, service) });
     case 'failed':
       if (isHopeless(state, plan.error)) return giveUp(state, 'hopeless');
       return fail(state, plan.error, at, { isWanted: plan.wanted });

@@ -15,7 +15,7 @@ import { bringTo, failed, planRemoval, withJudgedOthers, type SeenParts } from '
 import { checkPlan } from '../load-balancer/check-plan.ts';
 import { asError } from '../load-balancer/failure.ts';
 import type { ServicePlan } from '../load-balancer/service-plan.ts';
-import { hasAddress, identityOf, ingressOf, loadBalancerServiceOf } from './load-balancer-service.ts';
+import { identityOf, ingressOf, loadBalancerServiceOf } from './load-balancer-service.ts';
 import { isRecorded, roleOf, type RoleOptions } from './role.ts';
 import { whyNotTrusted, type Tenancy } from '../load-balancer/tenancy.ts';
 import { unservedOf } from './unserved.ts';
@@ -30,6 +30,8 @@ export interface ObservedService {
   readonly service: Service;
   /** What the cloud showed, if it was asked since the last change. */
   readonly observation?: LoadBalancerObservation | undefined;
+  /** Looks may show that the addresses of its status are not right: also of one that is refused. Default: false. */
+  readonly mayHaveAddress?: boolean;
   /** All nodes of ours that take traffic. */
   readonly backEnds: readonly BackEnd[];
   /** What the load balancer was last known to have, when `backEnds` has just become empty. */
@@ -108,11 +110,11 @@ function planServing(observed: ObservedService): ServicePlan {
 
 /** What was accepted before stays, and follows the nodes. */
 function planRefused(observed: ObservedService, error: Error): ServicePlan {
-  const { believesEmpty, observation, options, provider, service } = observed;
+  const { believesEmpty, mayHaveAddress, observation, options, provider, service } = observed;
   const refuse = { kind: 'refuse', error } as const;
   // Nothing is made before it is recorded. What the status says is compared with what the cloud shows all the same.
   if (!provider.planMembers || !isRecorded(service, options.providerName)) {
-    return observation === undefined && hasAddress(service) ? { kind: 'observe' } : refuse;
+    return observation === undefined && mayHaveAddress ? { kind: 'observe' } : refuse;
   }
   if (observation === undefined) return { kind: 'observe' };
   if (observation.kind === 'failed') return failed(true, observation.error);

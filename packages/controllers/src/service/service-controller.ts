@@ -18,7 +18,6 @@ import { asError } from '../load-balancer/failure.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { tellSetAside } from '../set-aside.ts';
 import { WrittenVersions } from '../written-versions.ts';
-import { sharersOfLost } from './address-sharers.ts';
 import { BackEndSet } from './back-end-set.ts';
 import { ConfirmedNodes } from './confirmed-nodes.ts';
 import { explainService, standingOfService } from './explain-service.ts';
@@ -172,7 +171,7 @@ class Run {
     const isGone = before?.metadata?.uid !== service?.metadata?.uid;
     if (isGone) this.#hear(key, { kind: 'vanished', successor: service, isSeen: 'seen' in change }, before);
     if (service && !this.#written.isBehind(key, service)) this.#hear(key, { kind: 'changed' }, service);
-    for (const sharer of sharersOfLost(change, this.#deps.services)) this.#hear(sharer, { kind: 'address-lost' });
+    for (const sharer of this.#states.sharers.note(change)) this.#hear(sharer, { kind: 'address-lost' });
   }
 
   #reconfigured(): void {

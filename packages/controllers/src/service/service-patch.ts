@@ -92,6 +92,14 @@ export function servedPatch(service: Service, { ingress, annotations = {}, now }
   });
 }
 
+/** The same patch, which fails (409) where the Service is not as it was judged by: it would undo what another has written since. */
+export function ifUnchanged<P extends Patch | undefined>(service: Service, patch: P): P | Patch {
+  if (!patch || !('body' in patch)) return patch;
+  const body = patch.body as Service;
+  const { resourceVersion } = service.metadata ?? {};
+  return patchOf(service, { ...body, metadata: { ...body.metadata, ...(resourceVersion && { resourceVersion }) } });
+}
+
 /** The order means something: many clients take the first address. */
 export function sameIngress(a: readonly LoadBalancerIngress[], b: readonly LoadBalancerIngress[]): boolean {
   return ingressText(a) === ingressText(b);

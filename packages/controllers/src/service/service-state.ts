@@ -68,8 +68,14 @@ export interface ServiceState {
   readonly followed: readonly BackEnd[] | undefined;
   /** The last change of nodes that it was looked at for (monotonic), and whether that is still to be done. */
   readonly nodes: { readonly changedAt: number; readonly isDue: boolean } | undefined;
-  /** Own addresses that looks have shown, of now and of the status; and those of the status that they leave out, since when (monotonic). */
-  readonly addresses: { readonly shown: ReadonlySet<string>; readonly unshownSince: ReadonlyMap<string, number> };
+  readonly addresses: {
+    /** Own ones that looks have shown, of now and of the status. */
+    readonly shown: ReadonlySet<string>;
+    /** Those of the status that looks leave out, one after the other, since when (monotonic). */
+    readonly unshownSince: ReadonlyMap<string, number>;
+    /** What was taken from the status since the Service was as it should be. */
+    readonly withdrawn: readonly LoadBalancerIngress[];
+  };
   /** What became of its addresses, where another writer has undone them. */
   readonly statusField: FieldState | undefined;
   readonly polls: number;
@@ -125,7 +131,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     emptySince: undefined,
     followed: undefined,
     nodes: undefined,
-    addresses: { shown: new Set(), unshownSince: new Map() },
+    addresses: { shown: new Set(), unshownSince: new Map(), withdrawn: [] },
     statusField: undefined,
     polls: 0,
     pollMs: undefined,

@@ -1,6 +1,7 @@
 /** What is known of each Service by its key, beside the store, which has those that are there. */
 import type { LoadBalancerService } from '@outrigger/cloud-provider';
 import type { Service, Store } from '@outrigger/kube';
+import { AddressSharers } from './address-sharers.ts';
 import { surplusOf } from './leftovers.ts';
 import { identityOf } from './load-balancer-service.ts';
 import { namespaceOf } from './observations.ts';
@@ -14,6 +15,8 @@ const leftoverKey = (uid: string): string => LEFTOVER + uid;
 export const isLeftover = (key: string): boolean => key.startsWith(LEFTOVER);
 
 export class ServiceStates {
+  /** Whose statuses say which addresses. */
+  readonly sharers: AddressSharers = new AddressSharers();
   readonly #byKey = new Map<string, ServiceState>();
   /** Those of them whose objects are gone, the oldest first. */
   readonly #leftovers = new Map<string, ServiceState>();

@@ -207,7 +207,7 @@ function written(
       return poll(state);
     case 'withdraw':
       // The rest goes on with the Service as it is by now.
-      return isDone && note ? after([{ kind: 'tell', note }], { state, effects: [], next: wake() }) : poll(state);
+      return isDone ? after(note ? [{ kind: 'tell', note }] : [], { state, effects: [], next: wake() }) : poll(state);
     case 'ingress':
       if (!isDone) return { state, effects: [], next: dryRun ? REST : wake(FIRST_POLL_MS) };
       return rest(noteWritten(state, state.settled?.ingress, at));

@@ -35,6 +35,7 @@ export function settled(before: ServiceState, { desired: { backEnds }, plan }: B
     settled: { text: wakingText(at.service), backEnds, ingress: plan.ingress, upTo },
     work: undefined,
     followed: undefined,
+    addresses: { ...before.addresses, withdrawn: [] },
     nodes: nodes && { ...nodes, isDue: false },
     polls: 0,
     failures: 0,

@@ -1,10 +1,11 @@
 /** Whether a Service is as it should be without a look at the cloud. Pure. */
 import type { BackEnd, LoadBalancerIngress } from '@outrigger/cloud-provider';
+import type { Service } from '@outrigger/kube';
 import { sameBackEnds } from './back-ends.ts';
 import { selectedOf, type ObservedService } from './plan.ts';
 import { isRecorded, roleOf } from './role.ts';
 import { readyTexts, type Readiness } from './readiness.ts';
-import { ingressOf } from './load-balancer-service.ts';
+import { hasAddress, ingressOf } from './load-balancer-service.ts';
 import { ingressText } from './service-patch.ts';
 import type { ServiceState, Settled } from './service-state.ts';
 import type { Surroundings } from './step-types.ts';
@@ -13,11 +14,16 @@ import { wakingText } from './waking-text.ts';
 /** How long an empty set of back ends is not believed. */
 export const EMPTY_HOLD_MS = 300_000;
 
+/** Whether looks may show that its status is not right: it has an address, or one was taken from it. */
+export const mayHaveAddress = ({ addresses }: ServiceState, service: Service): boolean =>
+  hasAddress(service) || addresses.withdrawn.length > 0;
+
 /** What the plan of a Service rests on, without what the cloud showed. */
 export function observedOf(state: ServiceState, { backEnds, now, rules, service }: Surroundings): ObservedService {
   const { emptySince, lastFailure, settled } = state;
   return {
     service,
+    mayHaveAddress: mayHaveAddress(state, service),
     backEnds,
     lastBackEnds: settled?.backEnds,
     // Members that failed by themselves: the whole plan may be what mends that, and is tried in turn with them.

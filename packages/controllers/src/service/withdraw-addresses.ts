@@ -2,67 +2,105 @@
  * An address in a status draws the traffic of every node to its Service. One that the cloud no longer shows as the Service's may be
  * another's by now: it goes from the status, whatever keeps the Service from being brought to what it asks for. Pure.
  */
-import { canonicalIp, type LoadBalancerPart, type Owner } from '@outrigger/cloud-provider';
+import {
+  canonicalIp,
+  type LoadBalancerPart,
+  type Owner,
+  type PartAnswer,
+  type PartQuestion,
+} from '@outrigger/cloud-provider';
 import { isOwnedBy } from '../load-balancer/check-plan.ts';
-import { BELIEVED_AFTER_MS } from '../load-balancer/judge-look.ts';
+import { BELIEVED_AFTER_MS, MOST_ASKED, questionKey, unshownKinds } from '../load-balancer/judge-look.ts';
 import type { SeenParts } from '../load-balancer/bring-to.ts';
 import type { ServicePlan } from '../load-balancer/service-plan.ts';
 import { isPredecessors } from '../load-balancer/tenancy.ts';
 import { ingressOf } from './load-balancer-service.ts';
+import { FIRST_POLL_MS } from './polling.ts';
+import { isRecorded } from './role.ts';
 import { addressGoneNote } from './service-events.ts';
-import { servedPatch } from './service-patch.ts';
+import { ifUnchanged, servedPatch } from './service-patch.ts';
 import type { ServiceState } from './service-state.ts';
 import { statusAction } from './service-words.ts';
 import { wake, type Step, type Surroundings } from './step-types.ts';
 
-/** The step of a plan, or the write that takes away what looks have left out for long. */
-export function withdrawing(
-  before: ServiceState,
-  plan: ServicePlan,
-  at: Surroundings,
-  carryOut: (state: ServiceState) => Step,
-): Step {
+/** So many of the addresses that were taken away are remembered. */
+const MOST_WITHDRAWN = 16;
+
+type CarryOut = (state: ServiceState, at: Surroundings) => Step;
+
+/** The step of a plan, or the write that takes away what looks have left out for long, or gives back what one shows again. */
+export function withdrawing(before: ServiceState, plan: ServicePlan, at: Surroundings, carryOut: CarryOut): Step {
   const { look } = before;
-  if (look?.observation.kind !== 'parts' || look.isSpent) return carryOut(before);
+  if (look?.observation.kind !== 'parts' || look.isSpent) return carryOut(before, at);
   const owner = { clusterId: at.rules.options.clusterId, uid: before.uid };
   const state = noteAddresses(before, look.observation, look.startedAt, owner, at);
-  const { shown, unshownSince } = state.addresses;
+  if (!state) return carryOut(anew(before), at);
+  const { shown, unshownSince, withdrawn } = state.addresses;
   const stuck = howStuck(plan, state);
-  if (!stuck) return carryOut(state);
-  const hasOwn = stuck === 'refused' && addressesOf(look.observation.parts, (part) => isOwnedBy(part, owner)).size > 0;
+  if (!stuck) return carryOut(state, at);
+  const { parts } = look.observation;
+  // Of one that is not recorded, another program may have the address.
+  const isAllOurs = stuck === 'refused' && isRecorded(at.service, at.rules.options.providerName);
+  const hasOwn = isAllOurs && addressesOf(parts, (part) => isOwnedBy(part, owner)).size > 0;
   // What no own part ever had is a predecessor's, whose traffic goes on until the Service has an address of its own.
   const gone = [...unshownSince].filter(([ip]) => hasOwn || shown.has(ip));
-  if (gone.length === 0) return carryOut(state);
   const isBelieved = (since: number): boolean => look.startedAt - since >= BELIEVED_AFTER_MS;
   const believed = new Set(gone.flatMap(([ip, since]) => (isBelieved(since) ? [ip] : [])));
-  const left = ingressOf(at.service).filter(({ ip }) => !ip || !believed.has(canonical(ip)));
-  const patch = servedPatch(at.service, { ingress: left, now: at.wallNow });
-  if (believed.size > 0 && patch) {
-    const note = addressGoneNote([...believed]);
-    return {
-      state,
-      effects: [],
-      next: { kind: 'write', write: { purpose: 'withdraw', action: statusAction, patch, note } },
-    };
+  const back = withdrawn.filter(({ ip = '' }) => shown.has(canonical(ip)));
+  if (believed.size + back.length === 0) {
+    const dueAt = Math.min(...gone.map(([, since]) => since)) + BELIEVED_AFTER_MS;
+    return noLaterThan(dueAt - at.now, carryOut(state, at));
   }
-  const dueAt = Math.min(...gone.map(([, since]) => since)) + BELIEVED_AFTER_MS;
-  return noLaterThan(Math.max(1, dueAt - at.now), carryOut(state));
+  if (believed.size > 0) {
+    const questions = questionsOf(state, parts, owner, at);
+    const open = questions.filter((question) => !look.answers.has(questionKey(question)));
+    if (open.length > 0) {
+      return { state, effects: [], next: { kind: 'read', read: { look, questions: open.slice(0, MOST_ASKED) } } };
+    }
+    if (questions.some((question) => mayBeThere(look.answers.get(questionKey(question))))) {
+      return carryOut(anew(state), at);
+    }
+  }
+  const ingress = ingressOf(at.service);
+  const isGone = ({ ip }: { readonly ip?: string | undefined }): boolean => !!ip && believed.has(canonical(ip));
+  const left = [...ingress.filter((one) => !isGone(one)), ...back];
+  const patch = ifUnchanged(at.service, servedPatch(at.service, { ingress: left, now: at.wallNow }));
+  if (!patch) return carryOut(state, at);
+  if (at.rules.dryRun) {
+    const action = { ...statusAction, write: { object: at.service, patch } };
+    return carryOut(state, { ...at, before: [...at.before, action] });
+  }
+  const remembered = [...withdrawn, ...ingress.filter(isGone)].slice(-MOST_WITHDRAWN);
+  const note = believed.size > 0 ? addressGoneNote([...believed]) : undefined;
+  return {
+    state: { ...state, addresses: { ...state.addresses, withdrawn: remembered } },
+    effects: [],
+    next: { kind: 'write', write: { purpose: 'withdraw', action: statusAction, patch, note } },
+  };
 }
 
-/** What a look shows of the addresses in the status. One that leaves out what may be there says nothing. */
+/** Looks that leave an address out prove nothing about the time of one between them that says nothing. */
+const anew = (state: ServiceState): ServiceState => ({
+  ...state,
+  addresses: { ...state.addresses, unshownSince: new Map() },
+});
+
+/** What a look shows of the addresses in the status. `undefined`: it leaves out what may be there, and says nothing. */
 function noteAddresses(
   state: ServiceState,
   { others = [], parts }: SeenParts,
   startedAt: number,
   owner: Owner,
-  { service }: Surroundings,
-): ServiceState {
+  { rules, service }: Surroundings,
+): ServiceState | undefined {
   const { addresses: before, knowledge } = state;
   const isOwn = (part: LoadBalancerPart): boolean => isOwnedBy(part, owner);
   const isAtWork = (part: LoadBalancerPart): boolean =>
     isOwn(part) && (part.state === 'pending' || part.state === 'deleting') && (part.addresses ?? []).length === 0;
-  const isHidden = knowledge.parts.missingIn(parts, 'there').length > 0;
-  if (isHidden || (parts.length === 0 && knowledge.parts.someMade) || parts.some(isAtWork)) return state;
+  // Of one that is not recorded no part is judged to be gone: its looks alone say.
+  const isJudged = isRecorded(service, rules.options.providerName);
+  const isHidden = isJudged && knowledge.parts.missingIn(parts, 'there').length > 0;
+  if (isHidden || (parts.length === 0 && knowledge.parts.someMade) || parts.some(isAtWork)) return undefined;
   const said = new Set(ingressOf(service).flatMap(({ ip }) => (ip ? [canonical(ip)] : [])));
   const own = addressesOf(parts, isOwn);
   const all = addressesOf(parts, (part) => isOwn(part) || isPredecessors(part, others));
@@ -72,9 +110,26 @@ function noteAddresses(
     addresses: {
       shown: own.union(before.shown.intersection(said)),
       unshownSince: new Map(unshown.map((ip) => [ip, before.unshownSince.get(ip) ?? startedAt])),
+      withdrawn: before.withdrawn.filter(({ ip = '' }) => !said.has(canonical(ip))),
     },
   };
 }
+
+/** What the cloud can be asked about directly, and may have the address: what was known, and kinds of which nothing is shown. */
+function questionsOf(
+  { knowledge }: ServiceState,
+  parts: readonly LoadBalancerPart[],
+  owner: Owner,
+  { rules: { cloud } }: Surroundings,
+): readonly PartQuestion[] {
+  if (!cloud.read) return [];
+  const missing = knowledge.parts.missingIn(parts, 'there').map(({ id, kind }) => ({ id, kind, owner }));
+  return [...missing, ...unshownKinds(cloud, { parts }, owner)];
+}
+
+/** Where nothing proves that it is the Service's, looks alone say. */
+const mayBeThere = (answer: PartAnswer | undefined): boolean =>
+  answer?.kind === 'failed' || (answer?.kind === 'there' && !answer.isUnowned);
 
 /** Why the status is not what a plan says of it. */
 function howStuck(plan: ServicePlan, { lastFailure }: ServiceState): 'failing' | 'refused' | undefined {
@@ -93,8 +148,9 @@ function howStuck(plan: ServicePlan, { lastFailure }: ServiceState): 'failing' |
 
 function noLaterThan(ms: number, step: Step): Step {
   const { next } = step;
-  if (next.kind !== 'rest' && next.kind !== 'wake') return step;
-  return { ...step, next: wake(next.kind === 'wake' ? Math.min(ms, next.afterMs) : ms) };
+  if (ms === Infinity || (next.kind !== 'rest' && next.kind !== 'wake')) return step;
+  const afterMs = Math.max(FIRST_POLL_MS, ms);
+  return { ...step, next: wake(next.kind === 'wake' ? Math.min(afterMs, next.afterMs) : afterMs) };
 }
 
 const addressesOf = (
