@@ -514,5 +514,14 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       means: 'The load balancer was created with one address family and cannot get another one.',
       remedy: 'Create the Service anew.',
     },
+    {
+      reason: 'NodePortsClosed',
+      type: 'Warning',
+      on: 'Service',
+      means:
+        'The security group of the Service is not on the ports of some nodes: nova has no server there that is called as the node.',
+      remedy:
+        'Name the servers like their nodes, or allow the node ports yourself: [security groups](../../providers/openstack/docs/load-balancers.md#security-groups).',
+    },
   ],
 };

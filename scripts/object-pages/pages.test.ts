@@ -14,7 +14,14 @@ const texts = new Map<string, Set<string>>();
 const spoken = new Map<string, string>();
 
 /** Names in such files that are no reason, type of a condition or annotation. */
-const OTHERS = ['AbortError', 'CertificateSigningRequest', 'LoadBalancer', 'LoadBalancerPart', 'PersistentVolume'];
+const OTHERS = [
+  'AbortError',
+  'CertificateSigningRequest',
+  'LoadBalancer',
+  'LoadBalancerPart',
+  'PersistentVolume',
+  'RequireDualStack',
+];
 
 before(() => {
   const files = globSync(

@@ -132,8 +132,19 @@ export interface ObservedSecurityGroup {
   readonly rules: readonly ObservedRule[];
   /** Ports that have the group. */
   readonly ports: readonly { readonly id: string; readonly addresses: readonly string[] }[];
-  /** Addresses of which no port can have it: none is seen, or one without port security. */
-  readonly withoutPort: readonly string[];
+  /** Members that did not get it. */
+  readonly without: readonly MemberWithoutGroup[];
+}
+
+/**
+ * `no-port`: none is seen, or one without port security. `strange`: nova has no server behind the port that is called as the node. `failed`: it
+ * is not known yet.
+ */
+export type WhyWithout = 'no-port' | 'strange' | 'failed';
+
+export interface MemberWithoutGroup {
+  readonly address: string;
+  readonly why: WhyWithout;
 }
 
 /** The kinds of parts. `shared-load-balancer`: our listeners on a load balancer that is another Service's, or nobody's. */

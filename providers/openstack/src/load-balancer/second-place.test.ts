@@ -37,6 +37,9 @@ async function allow({ rig }: World, path: string, tags: readonly string[] = ['o
   });
 }
 
+/** To have one address is no service to these. */
+const required = { ipFamilyPolicy: 'RequireDualStack' } as const;
+
 const internal = (name: string, values: Parameters<typeof annotated>[0]): LoadBalancerService =>
   serviceNamed(name, { ...both, annotations: annotated({ internal: 'true', ...values }) });
 
@@ -61,7 +64,7 @@ for (const first of ['subnet', 'port'] as const) {
       const world = await open();
       const { networkId, portId, rig, siblingId, subnetId } = world;
       const place = first === 'subnet' ? { subnetId } : { portId };
-      const web = internal('web', place);
+      const web = { ...internal('web', place), ...required };
       await allow(world, first === 'subnet' ? `subnets/${subnetId}` : `ports/${portId}`);
       const before = await rig.everything();
       assertRefused(await rig.bring(web), world);
@@ -94,6 +97,21 @@ test('where there is no second VIP to be had, nothing is refused', async () => {
   );
   assert.deepEqual(secondsOf(rig), []);
 });
+
+for (const first of ['subnet', 'port'] as const) {
+  test(`a Service that prefers two families has one where it has leave for the ${first} of the first alone, and is told`, async () => {
+    const world = await open();
+    const { portId, rig, subnetId } = world;
+    const web = internal('web', first === 'subnet' ? { subnetId } : { portId });
+    await allow(world, first === 'subnet' ? `subnets/${subnetId}` : `ports/${portId}`);
+    const plan = await rig.bring(web);
+    assert.deepEqual(
+      [plan.complete, plan.refused, plan.ingress.length, plan.warnings?.map(({ reason }) => reason)],
+      [true, undefined, 1, ['NoSecondAddress']],
+    );
+    assert.deepEqual(secondsOf(rig), []);
+  });
+}
 
 test('leave for a port is for the subnets in which it has addresses', async () => {
   const world = await open();

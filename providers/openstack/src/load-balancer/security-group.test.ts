@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { test, type TestContext } from 'node:test';
-import type { Logger } from '@outrigger/cloud-provider';
+import { isCloudError, type Logger } from '@outrigger/cloud-provider';
 import { portOf } from './desired/tree-inputs.suite.ts';
 import type { WirePort, WireSecurityGroup } from './neutron-wire.ts';
 import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
@@ -179,19 +179,166 @@ for (const [what, called, has] of [
     assert.deepEqual(await groupsOf(rig, serverId), has ? ['web'] : []);
     const told = has ? [] : [{ node: 'node-3', server: serverId, serverName: called }];
     assert.deepEqual(warnings(), told);
+    const events = plan.warnings ?? [];
+    assert.deepEqual(
+      events.map(({ reason }) => reason),
+      has ? [] : ['NodePortsClosed'],
+    );
+    for (const { message } of events) {
+      assert.match(message, /\bnode-3\b/u);
+      for (const secret of [serverId, called]) assert.ok(!message.includes(secret), message);
+    }
     // What has it keeps it when the server is renamed, and what is renamed as the node is called gets it.
     const server = rig.cloud.compute.server(serverId);
     assert.ok(server);
     server.name = has ? 'renamed' : 'node-3';
     await rig.clock.sleep(700_000);
-    await rig.bring(served(web, plan));
-    assert.deepEqual(await groupsOf(rig, serverId), ['web']);
+    const later = await rig.bring(served(web, plan));
+    assert.deepEqual([await groupsOf(rig, serverId), later.warnings], [['web'], []]);
   });
 }
 
+const long = `pool-${'a'.repeat(70)}`;
+for (const [called, node, has] of [
+  [long, long.slice(0, 63), true],
+  [long, long, true],
+  [long, long.slice(0, 62), false],
+  ['web 1.x (prod)', 'web-1.x-prod', true],
+  ['web 1.x (prod)', 'web-1-x-prod', true],
+  ['worker.a', 'worker-a', true],
+  ['worker.a', 'worker-a.example.com', true],
+  ['-Node 3. ', 'node-3', true],
+  ['node☃-3', 'node-3', true],
+  ['nöde-3', 'nde-3', false],
+  ['((', 'node-3', false],
+] as const) {
+  test(`the server ${called} ${has ? 'is' : 'is not'} that of a node ${node}`, async () => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    const { addresses, node: ref } = rig.addNode(called);
+    rig.backEnds = [{ addresses, node: { ...ref, name: node } }];
+    const plan = await rig.bring(serviceNamed('web'));
+    assert.deepEqual(
+      [await groupsOf(rig, ref.providerID?.slice('openstack:///'.length) ?? ''), plan.warnings?.length],
+      has ? [['web'], 0] : [[], 1],
+    );
+  });
+}
+
+test('the host name that nova gives a server counts beside its name', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const { addresses, node } = rig.addNode('database');
+  rig.backEnds = [{ addresses, node: { ...node, name: 'node-3' } }];
+  const id = node.providerID?.slice('openstack:///'.length) ?? '';
+  rig.cloud.faults.set({
+    effect: 'status',
+    status: 200,
+    operation: 'GET /servers/',
+    // Nova shows it from here on.
+    when: ({ headers }) => headers['openstack-api-version'] === 'compute 2.90',
+    body: { server: { id, name: 'database', status: 'ACTIVE', 'OS-EXT-SRV-ATTR:hostname': 'node-3' } },
+  });
+  assert.deepEqual((await rig.bring(serviceNamed('web'))).warnings, []);
+  assert.deepEqual(await groupsOf(rig, id), ['web']);
+});
+
+test('of many nodes whose servers have other names the Service names the first, and how many more there are', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  rig.backEnds = Array.from({ length: 12 }, (_, i) => {
+    const one = rig.addNode(`server-${i}`);
+    return { ...one, node: { ...one.node, name: `node-${i}` } };
+  });
+  const { warnings = [] } = await rig.bring(serviceNamed('web'));
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]?.message ?? '', /node-0, node-1, node-2 and 9 more/u);
+});
+
+for (const [what, fault, code, opened] of [
+  ['no server', { effect: 'status', status: 503 }, 'unavailable', 0],
+  ['no server, for want of a permission,', { effect: 'status', status: 403 }, 'forbidden', 0],
+  ['one server', { effect: 'status', status: 500 }, 'unavailable', 9],
+  ['one server, whose cell is lost,', undefined, 'unavailable', 9],
+] as const) {
+  test(`while nova can tell of ${what} the ports of the others get the group, and it is asked again at once`, async () => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    rig.backEnds = Array.from({ length: 10 }, (_, i) => rig.addNode(`many-${i}`));
+    const bad = rig.backEnds[3]?.node.providerID?.slice('openstack:///'.length) ?? '';
+    const server = rig.cloud.compute.server(bad);
+    assert.ok(server);
+    const isHit = ({ path }: { readonly path: string }): boolean => opened === 0 || path.endsWith(bad);
+    if (fault) rig.cloud.faults.set({ ...fault, operation: 'GET /servers/', when: isHit });
+    else {
+      server.cell = 'lost';
+      rig.cloud.compute.loseCell('lost');
+    }
+    const web = serviceNamed('web');
+    await assert.rejects(rig.bring(web), (error: unknown) => {
+      assert.ok(isCloudError(error, code), String(error));
+      if (code === 'forbidden') assert.match(error.message, /node many-\d.*os_compute_api:servers:show/u);
+      return true;
+    });
+    const attached = async (): Promise<number> => {
+      const { groups, ports } = await look(rig);
+      return ports.filter((port) => port.security_groups.includes(groups[0]?.id ?? '')).length;
+    };
+    assert.equal(await attached(), opened);
+    rig.cloud.faults.set();
+    rig.cloud.compute.restoreCell('lost');
+    const plan = await rig.bring(web);
+    assert.deepEqual([plan.complete, plan.warnings, await attached()], [true, [], 10]);
+  });
+}
+
+test('more servers of a lost cell than an action takes keep the group from no other port', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const addressOf = ({ addresses: [one] }: Rig['backEnds'][number]): string => one?.address ?? '';
+  const nodes = Array.from({ length: 45 }, (_, i) => rig.addNode(`many-${i}`));
+  rig.backEnds = nodes.toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1));
+  for (const { node } of rig.backEnds.slice(0, 20)) {
+    const server = rig.cloud.compute.server(node.providerID?.slice('openstack:///'.length) ?? '');
+    assert.ok(server);
+    server.cell = 'lost';
+  }
+  rig.cloud.compute.loseCell('lost');
+  const web = serviceNamed('web');
+  for (let i = 0; i < 2; i++)
+    await assert.rejects(rig.bring(web), (error: unknown) => isCloudError(error, 'unavailable'));
+  const { groups, ports } = await look(rig);
+  assert.equal(ports.filter((port) => port.security_groups.includes(groups[0]?.id ?? '')).length, 25);
+  rig.cloud.compute.restoreCell('lost');
+  assert.ok((await rig.bring(web)).complete);
+});
+
+test('a server of which nova never answers holds no other port up', async (t) => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  rig.backEnds = Array.from({ length: 10 }, (_, i) => rig.addNode(`many-${i}`));
+  const bad = rig.backEnds[3]?.node.providerID?.slice('openstack:///'.length) ?? '';
+  const web = serviceNamed('web');
+  const aborting = new AbortController();
+  const apply = rig.provider.apply.bind(rig.provider);
+  t.mock.method(rig.provider, 'apply', (...[action, desired, call]: Parameters<typeof apply>) => {
+    const { signal } = aborting;
+    return apply(action, desired, { ...call, signal, call: (_operation, send) => send(signal) });
+  });
+  rig.cloud.faults.set({ effect: 'hang', operation: 'GET /servers/', when: ({ path }) => path.endsWith(bad) });
+  const brought = assert.rejects(rig.bring(web));
+  const puts = (): number => putsOfPorts(rig);
+  for (let turn = 0; turn < 1_000 && puts() < 9; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(puts(), 9);
+  aborting.abort();
+  await brought;
+});
+
 test('a server is asked for its name once for many Services', async () => {
   const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
-  for (const name of ['a', 'b', 'c']) await rig.bring(serviceNamed(name));
+  // A port of two addresses is of one server too.
+  rig.backEnds = rig.backEnds.map((one) => {
+    const ports = rig.cloud.networking.ports.ports.where('device_id', one.node.providerID?.split('/').at(-1) ?? '');
+    const addresses = ports.flatMap(({ fixed_ips: ips }) => ips.map(({ ip_address: address }) => address));
+    return { ...one, addresses: addresses.map((address) => ({ type: 'InternalIP', address }) as const) };
+  });
+  const ports = [portOf(53, 'UDP')];
+  const both = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack', ports } as const;
+  for (const name of ['a', 'b', 'c']) await rig.bring(serviceNamed(name, both));
   const reads = Object.entries(rig.cloud.calls.counts()).filter(([name]) => name.startsWith('compute GET /servers/'));
   assert.deepEqual(
     reads.map(([, count]) => count),

@@ -46,9 +46,12 @@ export async function findHopPorts(
   );
 }
 
-/** `undefined`: of a router, a load balancer or nothing at all. A kubelet may have registered with the ID of any of these. */
+/**
+ * `undefined`: of a router, a load balancer or nothing at all. A kubelet may have registered with the ID of any of these. Ironic writes its own
+ * owner onto the ports of its machines.
+ */
 export const serverOfPort = ({ device_id: id, device_owner: owner }: HopPort): string | undefined =>
-  owner.startsWith('compute:') ? id : undefined;
+  /^(?:compute|baremetal):/u.test(owner) ? id : undefined;
 
 export const isSubport = ({ device_owner: owner }: HopPort): boolean => owner === 'trunk:subport';
 

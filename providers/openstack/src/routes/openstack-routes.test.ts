@@ -157,6 +157,25 @@ test('a port that is not of the node’s server gets no pair, and its address no
   for (const { id } of all) assert.deepEqual(ports.ports.get(id)?.allowed_address_pairs, []);
 });
 
+test('the port of a server of Ironic is its port', async () => {
+  await using rig = await FakeRouterRig.open();
+  const a = rig.addNode('a');
+  const { ports } = rig.cloud.networking;
+  ports.ports.change(rig.portOf('a').id, { device_owner: 'baremetal:none' });
+  assert.deepEqual(codesOf(await rig.routes.create([rig.request(a, '10.244.1.0/24')], rig.call)), ['done']);
+  assert.deepEqual(rig.pairsOf('a'), ['10.244.1.0/24']);
+});
+
+test('a node without a provider ID is told so, and not to attach a network', async () => {
+  await using rig = await FakeRouterRig.open();
+  const a = rig.addNode('a');
+  const request = { ...rig.request(a, '10.244.1.0/24'), node: { ...a, providerID: undefined } };
+  const [result] = await rig.routes.create([request], rig.call);
+  assert.ok(result?.kind === 'failed' && isCloudError(result.error, 'not-found'));
+  assert.match(result.error.message, /^node a has no provider ID/u);
+  assert.doesNotMatch(result.error.message, /attach/u);
+});
+
 test('the subports of a server’s trunk are its ports, and no other node’s', async () => {
   await using rig = await FakeRouterRig.open();
   const [a, b] = [rig.addNode('a'), rig.addNode('b')];

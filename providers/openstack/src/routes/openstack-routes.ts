@@ -119,7 +119,10 @@ export class OpenStackRoutes implements Routes {
       const own = portsAt(route).filter(isOwn);
       if (own.length > 0) return [{ index, route, ports: own }];
       const where = `on the networks of the router ${this.#router.id}`;
-      const why = `no port of the server of node ${node.name} with the address ${route.nexthop} is ${where}: attach its network to the router`;
+      const why =
+        server === undefined
+          ? `node ${node.name} has no provider ID, by which the port for its route would be known: it gets one when it is initialized`
+          : `no port of the server of node ${node.name} with the address ${route.nexthop} is ${where}: attach its network to the router`;
       fail(results, index, new CloudError('not-found', why));
       return [];
     });

@@ -1,21 +1,30 @@
 /** Puts security groups onto ports, and takes them off. */
-import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { changePort } from '../../client/change-port.ts';
-import { readIfThere, readOne } from '../../client/read-one.ts';
-import type { Server } from '../../instances/server.ts';
+import { readOne } from '../../client/read-one.ts';
 import { isUuid } from '../../uuid.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort } from '../neutron-wire.ts';
-import type { ChangeOf } from '../plan/change.ts';
+import type { WhyWithout } from '../observed-tree.ts';
+import type { ChangeOf, MemberAddress } from '../plan/change.ts';
 import type { PortTurns } from './port-turns.ts';
 import { portOf, portsByAddress } from './ports-by-address.ts';
+import { isCalled, namesOfServer } from './server-names.ts';
 
-/** Onto the ports of the members' servers that have the members' addresses, where they have port security. */
+interface AttachingHands {
+  readonly facts: LearnedFacts;
+  readonly turns: PortTurns;
+}
+
+/**
+ * Onto the ports of the members' servers that have the members' addresses, where they have port security. Each by itself: a server about which
+ * nova does not answer keeps the group from no other's port, and is asked about again.
+ */
 export async function attachSecurityGroup(
   client: ApiClient,
   { groupId, members }: ChangeOf<'attach-security-group'>,
-  { facts, turns }: { readonly facts: LearnedFacts; readonly turns: PortTurns },
+  { facts, turns }: AttachingHands,
   call: CallContext,
 ): Promise<void> {
   const ports = await portsByAddress(
@@ -23,25 +32,31 @@ export async function attachSecurityGroup(
     members.map(({ address }) => address),
     call,
   );
-  const without: string[] = [];
   const secured = ports.filter((one) => one.port_security_enabled !== false);
-  for (const member of members) {
+  const withGroup = (groups: readonly string[]): readonly string[] => [
+    ...groups.filter((id) => id !== groupId),
+    groupId,
+  ];
+  const namesOf = serverNames(client, facts, call);
+  const attach = async (member: MemberAddress): Promise<WhyWithout | undefined> => {
     // Where no server is known, among all of them: the one without port security may be the node's, and the other a stranger's.
-    const found = portOf(member.providerID === undefined ? ports : secured, member);
-    const secure = found?.port_security_enabled === false ? undefined : found;
-    const port = secure && (await isServerOf(client, secure, member.nodeName, facts, call)) ? secure : undefined;
-    const withGroup = (groups: readonly string[]): readonly string[] => [
-      ...groups.filter((id) => id !== groupId),
-      groupId,
-    ];
-    if (port) {
-      await turns.take(port.id, call.signal, async (waited) => {
-        const current = waited ? await readOne<WirePort>(client, ['network', '/v2.0/ports'], port.id, call) : port;
-        await changeGroups(client, current, withGroup, call);
-      });
-    } else without.push(member.address);
-  }
-  facts.noteWithoutPort(groupId, without);
+    const port = portOf(member.providerID === undefined ? ports : secured, member);
+    if (!port || port.port_security_enabled === false) return 'no-port';
+    if (!(await isServerOf(port, member.nodeName, namesOf, call))) return 'strange';
+    await turns.take(port.id, call.signal, async (waited) => {
+      const current = waited ? await readOne<WirePort>(client, ['network', '/v2.0/ports'], port.id, call) : port;
+      await changeGroups(client, current, withGroup, call);
+    });
+    return undefined;
+  };
+  const outcomes = await Promise.allSettled(members.map(attach));
+  const without = members.flatMap(({ address }, i) => {
+    const outcome = outcomes[i];
+    const why = outcome?.status === 'fulfilled' ? outcome.value : 'failed';
+    return why === undefined ? [] : [{ address, why }];
+  });
+  facts.noteWithoutGroup(groupId, without);
+  for (const one of outcomes) if (one.status === 'rejected') throw one.reason;
 }
 
 /**
@@ -49,28 +64,44 @@ export async function attachSecurityGroup(
  * what its kubelet says: by them alone, any server's port of the project could be opened. Its name no kubelet chooses (NodeRestriction).
  */
 async function isServerOf(
-  client: ApiClient,
   { device_id: id }: WirePort,
   nodeName: string | undefined,
-  facts: LearnedFacts,
-  call: CallContext,
+  namesOf: (id: string, nodeName: string) => Promise<readonly string[]>,
+  { logger }: CallContext,
 ): Promise<boolean> {
   if (nodeName === undefined || !isUuid(id)) return false;
-  const name = facts.serverName(id) ?? (await readIfThere<Server>(client, ['compute', '/servers'], id, call))?.name;
-  if (name === undefined) return false;
-  facts.noteServerName(id, name);
-  if (isCalled(name, nodeName)) return true;
+  const names = await namesOf(id, nodeName);
+  const [serverName] = names;
+  if (serverName === undefined) return false;
+  if (isCalled(names, nodeName)) return true;
   const text = 'the port of a node gets no security group: nova calls its server by another name than the node has';
   const next = 'if it is the server of the node, name it in nova like the node, or allow the node ports on it yourself';
-  call.logger.warn(text, { node: nodeName, server: id, serverName: name, next });
+  logger.warn(text, { node: nodeName, server: id, serverName, next });
   return false;
 }
 
-/** But for the case of letters, what nova leaves out of host names, and a domain that one of them has. */
-function isCalled(serverName: string, nodeName: string): boolean {
-  const server = serverName.toLowerCase().replaceAll(/[ _]/gu, '-');
-  const node = nodeName.toLowerCase();
-  return server === node || server.startsWith(`${node}.`) || node.startsWith(`${server}.`);
+/** A node of two addresses asks about its server once. */
+function serverNames(client: ApiClient, facts: LearnedFacts, call: CallContext): Parameters<typeof isServerOf>[2] {
+  const asked = new Map<string, Promise<readonly string[]>>();
+  const ask = async (id: string, nodeName: string): Promise<readonly string[]> => {
+    const known = facts.serverNames(id);
+    if (known) return known;
+    try {
+      const names = await namesOfServer(client, id, call);
+      facts.noteServerNames(id, names);
+      return names;
+    } catch (error) {
+      if (!isCloudError(error, 'forbidden')) throw error;
+      // Without nova's word the port would be opened on the word of a kubelet.
+      const text = `the security group is not on the port of node ${nodeName}: nova does not let the user of the cloud config read the server (policy os_compute_api:servers:show); give the user the role reader in the project`;
+      throw new CloudError('forbidden', text, { cause: error });
+    }
+  };
+  return (id, nodeName) => {
+    const names = asked.get(id) ?? ask(id, nodeName);
+    asked.set(id, names);
+    return names;
+  };
 }
 
 export async function detachSecurityGroup(

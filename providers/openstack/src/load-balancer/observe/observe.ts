@@ -244,8 +244,8 @@ export class Observer {
       if (relation) {
         const { wire } = group;
         const owner = relation === 'own' ? identity.owner : undefined;
-        const withoutPort = facts.addressesWithoutPort(wire.id);
-        parts.push(securityGroupPart(wire, { owner, ports, withoutPort, triedTags: facts.hasTriedTags(wire.id) }));
+        const without = facts.membersWithoutGroup(wire.id);
+        parts.push(securityGroupPart(wire, { owner, ports, without, triedTags: facts.hasTriedTags(wire.id) }));
       }
     }
     return parts;

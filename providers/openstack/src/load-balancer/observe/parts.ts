@@ -5,6 +5,7 @@ import type {
   floatingIPIn,
   FloatingNetwork,
   Lateness,
+  MemberWithoutGroup,
   ObservedChildren,
   ObservedFloatingIP,
   ObservedLoadBalancer,
@@ -89,13 +90,13 @@ export function floatingIPPart(
 interface AroundGroup {
   readonly owner: Owner | undefined;
   readonly ports: readonly WirePort[];
-  readonly withoutPort: readonly string[];
+  readonly without: readonly MemberWithoutGroup[];
   readonly triedTags: boolean;
 }
 
 export function securityGroupPart(
   wire: WireSecurityGroup,
-  { owner, ports, triedTags, withoutPort }: AroundGroup,
+  { owner, ports, triedTags, without }: AroundGroup,
 ): LoadBalancerPart {
   const securityGroup: ReturnType<typeof securityGroupIn> = {
     id: wire.id,
@@ -114,7 +115,7 @@ export function securityGroupPart(
     ports: ports
       .filter((port) => port.security_groups.includes(wire.id))
       .map((port) => ({ id: port.id, addresses: port.fixed_ips.map((one) => one.ip_address) })),
-    withoutPort,
+    without,
   };
   const kind: PartKind = 'security-group';
   return { kind, id: wire.id, owner, state: 'ready', attributes: { securityGroup } };

@@ -1,5 +1,10 @@
 /** What is to be done about the security group of a Service (`manage-security-groups`). Pure. */
-import type { DesiredLoadBalancer, LoadBalancerAction, LoadBalancerPart } from '@outrigger/cloud-provider';
+import type {
+  DesiredLoadBalancer,
+  LoadBalancerAction,
+  LoadBalancerPart,
+  LoadBalancerWarning,
+} from '@outrigger/cloud-provider';
 import { chunksOf } from '../../client/query-chunks.ts';
 import { familyIn } from '../desired/address-families.ts';
 import type { SecurityGroupRule, SecurityGroupWish } from '../desired/desired-tree.ts';
@@ -42,6 +47,29 @@ export function planSecurityGroup(
   return [...diffRules(wish, group, context), ...ports, ...twins.flatMap(removeGroup)];
 }
 
+/** So many nodes are named: an Event has room for no more than a kilobyte. */
+const MOST_NAMED = 3;
+
+export function securityGroupWarnings({
+  desired,
+  parts,
+  tree,
+}: Pick<ServingContext, 'desired' | 'parts' | 'tree'>): readonly LoadBalancerWarning[] {
+  const groups = tree.securityGroup ? parts.filter(({ kind }) => kind === 'security-group').map(securityGroupIn) : [];
+  const having = new Set(groups.flatMap(({ ports }) => ports.flatMap(({ addresses }) => addresses)));
+  const strange = groups.flatMap(({ without }) =>
+    without.filter(({ address, why }) => why === 'strange' && !having.has(address)),
+  );
+  const closed = new Set(strange.map(({ address }) => address));
+  const names = desired.backEnds.flatMap(({ addresses, node }) =>
+    addresses.some(({ address }) => closed.has(address)) ? [node.name] : [],
+  );
+  if (names.length === 0) return [];
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  const message = `The security group of the Service is not on the ports of ${names.slice(0, MOST_NAMED).join(', ')}${more}: nova has no server there that is called as the node. Name the servers in nova like their nodes, or allow the node ports by another security group`;
+  return [{ reason: 'NodePortsClosed', message }];
+}
+
 /** Neutron refuses to delete a group that a port still has. */
 export function removeGroup(part: LoadBalancerPart): readonly LoadBalancerAction[] {
   const { id, ports } = securityGroupIn(part);
@@ -55,9 +83,7 @@ export function removeGroup(part: LoadBalancerPart): readonly LoadBalancerAction
   ];
 }
 
-/**
- * Ports are changed one after the other, and what an action may take is a minute: the last of a large cluster's would never be reached.
- */
+/** What an action may take is a minute: the last ports of a large cluster would never be reached. */
 const PORTS_PER_ACTION = 20;
 
 function detachment(groupId: string, allPortIds: readonly string[]): readonly LoadBalancerAction[] {
@@ -133,8 +159,16 @@ export function diffPorts(
   { backEnds }: Pick<DesiredLoadBalancer, 'backEnds'>,
 ): readonly LoadBalancerAction[] {
   const nodes = new Map(backEnds.flatMap(({ addresses, node }) => addresses.map(({ address }) => [address, node])));
-  const covered = new Set([...group.ports.flatMap(({ addresses }) => addresses), ...group.withoutPort]);
-  const missing = [...wanted].filter((address) => !covered.has(address)).toSorted();
+  const failed = new Set(group.without.flatMap(({ address, why }) => (why === 'failed' ? [address] : [])));
+  const left = group.without.filter(({ address }) => !failed.has(address));
+  const covered = new Set([
+    ...group.ports.flatMap(({ addresses }) => addresses),
+    ...left.map(({ address }) => address),
+  ]);
+  // Those that failed come last: no action comes after one that fails.
+  const missing = [...wanted]
+    .filter((address) => !covered.has(address))
+    .toSorted((a, b) => Number(failed.has(a)) - Number(failed.has(b)) || (a < b ? -1 : 1));
   const obsolete = group.ports.filter(({ addresses }) => !addresses.some((address) => wanted.has(address)));
   const target = { kind: 'security-group', id: group.id } as const;
   const attach = chunksOf(missing, PORTS_PER_ACTION).map((addresses) => {

@@ -26,7 +26,7 @@ import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
 import { removeParts } from './plan-removing.ts';
 import { removeLoadBalancer } from './remove-load-balancer.ts';
 import { planNeutronTags } from './plan-neutron-tags.ts';
-import { planSecurityGroup } from './plan-security-group.ts';
+import { planSecurityGroup, securityGroupWarnings } from './plan-security-group.ts';
 import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
 import { secondVipRefusal, secondVipWarnings, treeOnVips } from './second-vip.ts';
@@ -71,7 +71,8 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
         parts: context.parts.filter(({ kind }) => kind === 'floating-ip'),
       })
     : sharedFloatingIP(loadBalancer);
-  const warnings = [...context.warnings, ...floating.warnings, ...secondVipWarnings(tree, loadBalancer)];
+  const told = [...secondVipWarnings(tree, loadBalancer), ...securityGroupWarnings(context)];
+  const warnings = [...context.warnings, ...floating.warnings, ...told];
   const ingress = ingressOf(tree.status, floating.address, loadBalancer);
   // A load balancer that is being made is no promise yet; one that serves keeps its address through every change.
   const promised = desired.service.ingress.length > 0 ? ingress : [];

@@ -43,7 +43,7 @@ interface PlacedTree {
 
 /**
  * What is to be made, with the second VIP where it may lie. The Service has leave for the port or subnet that it has named, and by that none for
- * what is beside it in the network. Where no such subnet was seen there is one VIP.
+ * what is beside it in the network. Where no such subnet was seen, or it has no leave and only prefers two families, there is one VIP.
  */
 export function placeSecondVip({ desired, tree }: Pick<ServingContext, 'desired' | 'tree'>): PlacedTree {
   const { additionalVips, vip } = tree.loadBalancer;
@@ -51,9 +51,10 @@ export function placeSecondVip({ desired, tree }: Pick<ServingContext, 'desired'
   if (additionalVips.length === 0 || vip.networkId || !isPlace(vip.portId ?? vip.subnetId)) return { tree, used: [] };
   const place = desired.others?.find(({ id, kind }) => kind === 'subnet' && !isPlace(id));
   const { loadBalancer, ...rest } = treeOnOneVip(tree, vip.family);
-  const vips = place ? additionalVips.map((one) => ({ ...one, subnetId: place.id })) : [];
+  const used = place?.mayUse ? [place] : [];
+  const vips = used.flatMap(({ id }) => additionalVips.map((one) => ({ ...one, subnetId: id })));
   const placed: DesiredTree = { ...rest, loadBalancer: { ...loadBalancer, additionalVips: vips } };
-  if (!place || place.mayUse) return { tree: placed, used: place ? [place] : [] };
+  if (!place || place.mayUse || desired.service.ipFamilyPolicy !== 'RequireDualStack') return { tree: placed, used };
   const what = `the ${additionalVips[0]?.family} subnet in the network of the ${vip.portId ? 'port' : 'subnet'} that an annotation names`;
   return { tree: placed, used: [], refused: notForThis(what, desired.service.namespace) };
 }
