@@ -29,8 +29,8 @@ export function setAdditionalRanges(ranges: NodeRanges, fixed: readonly CidrSet[
   const kept = new Set(known.filter(({ cluster }) => wanted.some(({ text }) => text === cluster.text)));
   const gone = known.filter((set) => !kept.has(set));
   for (const { cluster } of gone) {
-    const holder = ranges.holderIn(cluster);
-    if (holder !== undefined) throw rangeInUse(cluster, holder);
+    const [holder] = ranges.holdersIn(cluster);
+    if (holder) throw rangeInUse(cluster, holder.name);
   }
   const taken = [...fixed, ...kept].map(({ cluster }) => cluster);
   const added: CidrSet[] = [];

@@ -4,14 +4,19 @@ import { parseCidr } from '@outrigger/cloud-provider';
 /** `from-cloud`: the cloud chooses, the node is told. `to-cloud`: the cluster has chosen, the cloud is told. */
 export type RangeDirection = 'from-cloud' | 'to-cloud';
 
-export interface CloudRangesObservation {
+export interface Clashes {
+  /** Of what the machine has, what another node has a part of. */
+  readonly clashes: readonly string[];
+  /** Another node has a part of it, and the cloud has yet to say whether that is its machine's. */
+  readonly mayClash: boolean;
+}
+
+export interface CloudRangesObservation extends Clashes {
   readonly direction: RangeDirection;
   /** What the node has. */
   readonly node: readonly string[];
   /** What its machine has; `undefined`: not known. */
   readonly cloud: readonly string[] | undefined;
-  /** Of what the machine has, what another node has a part of. */
-  readonly clashes: readonly string[];
   /** The condition of the node is this controller's, and does not say yet that there is a network. */
   readonly waitsForNetwork: boolean;
 }
@@ -30,7 +35,7 @@ export interface CloudRangesPlan {
 }
 
 export function planCloudRanges(observation: CloudRangesObservation): CloudRangesPlan {
-  const { direction, node, cloud, clashes, waitsForNetwork } = observation;
+  const { direction, node, cloud, clashes, mayClash, waitsForNetwork } = observation;
   const network: readonly CloudRangesAction[] = waitsForNetwork ? [{ kind: 'set-network-available' }] : [];
   const stuck = (reason: string, message: string): CloudRangesPlan => ({
     actions: [],
@@ -50,6 +55,7 @@ export function planCloudRanges(observation: CloudRangesObservation): CloudRange
         `The cloud assigned ${clashes.join(', ')} to the machine, which overlaps the pod CIDR of another node: nothing is written until that node is deleted.`,
       );
     }
+    if (mayClash) return { actions: [], askAgain: true };
     return { actions: [{ kind: 'set-pod-cidrs', podCidrs: cloud }, ...network], askAgain: false };
   }
   if (cloud.length === 0) {

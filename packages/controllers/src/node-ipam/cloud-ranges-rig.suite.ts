@@ -14,6 +14,8 @@ export class CloudRangesRig implements AsyncDisposable {
   readonly events: { readonly name: string; readonly reason: string; readonly message: string }[] = [];
   /** Ranges of the machines, by the name of their nodes. */
   readonly machines: Map<string, readonly string[]> = new Map();
+  /** Names of nodes of whose machines the cloud says nothing for now. */
+  readonly silent: Set<string> = new Set();
   lookUps = 0;
   /** Requests of each `assign`. */
   readonly batches: number[] = [];
@@ -45,6 +47,12 @@ export class CloudRangesRig implements AsyncDisposable {
   join(name: string, podCIDRs: readonly string[] = [], providerID = `test://${name}`): void {
     const spec = { providerID, ...(podCIDRs.length > 0 && { podCIDR: podCIDRs[0] ?? '', podCIDRs: [...podCIDRs] }) };
     this.api.put({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid: `uid-${this.#uids++}` }, spec, status: {} });
+  }
+
+  /** As its kubelet can, once. */
+  claim(name: string, podCIDRs: readonly string[]): void {
+    const node = this.api.nodes.get(name);
+    this.api.put({ ...node, spec: { ...node?.spec, podCIDR: podCIDRs[0] ?? '', podCIDRs: [...podCIDRs] } });
   }
 
   cidrsOf(name: string): readonly string[] {
@@ -116,6 +124,7 @@ export class CloudRangesRig implements AsyncDisposable {
   }
 
   #instance(name: string): InstanceAnswer['result'] {
+    if (this.silent.has(name)) return { kind: 'failed', error: new Error('not now') };
     const podCidrs = this.machines.get(name);
     if (!podCidrs) return { kind: 'missing' };
     const instance: Instance = { providerID: `test://${name}`, state: 'running', podCidrs };

@@ -58,15 +58,80 @@ test('a range that another node has is not written before that node is gone', as
 
 test('one node that registers with all addresses keeps no other one from the range of its machine', async () => {
   await using rig = new CloudRangesRig('from-cloud');
-  rig.machines.set('b', ['10.0.0.0/24']).set('c', ['10.1.0.0/24']);
+  rig.machines.set('b', ['10.0.0.0/24']).set('c', ['10.1.0.0/24']).set('d', ['10.2.0.0/24']);
   rig.join('all', ['10.0.0.0/8'], 'other://all');
   rig.join('wide', ['10.1.0.0/20'], 'other://wide');
-  rig.join('b');
-  rig.join('c');
+  rig.join('same', ['10.2.0.0/24'], 'other://same');
+  for (const name of ['b', 'c', 'd']) rig.join(name);
   await rig.start();
   for (let i = 0; i < 5; i++) await rig.advance(MINUTE);
   assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('b')], [['10.0.0.0/24'], []]);
-  assert.deepEqual([rig.cidrsOf('c'), rig.eventsOf('c')], [[], ['PodCIDRClash']]);
+  assert.deepEqual([rig.cidrsOf('c'), rig.eventsOf('c')], [['10.1.0.0/24'], []]);
+  assert.deepEqual([rig.cidrsOf('d'), rig.eventsOf('d')], [[], ['PodCIDRClash']]);
+});
+
+for (const [what, machine] of [
+  ['has another range', ['10.9.0.0/24']],
+  ['has no range', []],
+  ['does not exist', undefined],
+  ['cannot be looked up', 'silent'],
+] as const) {
+  test(`a node of ours whose machine ${what}, and that gives itself 16 ranges, keeps no node from its own`, async () => {
+    await using rig = new CloudRangesRig('from-cloud');
+    if (machine === 'silent') rig.silent.add('wide');
+    else if (machine) rig.machines.set('wide', machine);
+    rig.join('registered', ['10.2.0.0/20']);
+    await rig.start();
+    rig.join('wide');
+    rig.claim('wide', ['10.1.0.0/20']);
+    await rig.settle();
+    rig.machines.set('b', ['10.1.0.0/24']).set('c', ['10.1.15.0/24']).set('d', ['10.2.1.0/24']);
+    for (const name of ['b', 'c', 'd']) rig.join(name);
+    for (let i = 0; i < 3; i++) await rig.advance(MINUTE);
+    assert.deepEqual(
+      ['b', 'c', 'd'].map((name) => rig.cidrsOf(name)),
+      [['10.1.0.0/24'], ['10.1.15.0/24'], ['10.2.1.0/24']],
+    );
+    assert.deepEqual(
+      ['b', 'c', 'd'].map((name) => rig.eventsOf(name)),
+      [[], [], []],
+    );
+  });
+}
+
+test('a wider range counts while the cloud says that it is its machine’s, and until the cloud has been heard', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.machines.set('a', ['10.0.0.0/20', '10.7.0.0/24']).set('b', ['10.0.3.0/24']);
+  rig.join('a', ['10.0.0.0/20']);
+  rig.silent.add('a');
+  rig.join('b');
+  await rig.start();
+  await rig.advance(1_500);
+  rig.silent.delete('a');
+  for (let i = 0; i < 5; i++) await rig.advance(MINUTE);
+  assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('b')], [[], ['PodCIDRClash']]);
+  // What the cloud has once said stays so: the node keeps its pod CIDR.
+  rig.machines.set('a', ['10.7.0.0/24']);
+  rig.api.put({ ...rig.api.nodes.get('a'), status: {} });
+  for (let i = 0; i < 9; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.cidrsOf('b'), []);
+  rig.api.remove('a');
+  for (let i = 0; i < 6; i++) await rig.advance(MINUTE);
+  assert.deepEqual(rig.cidrsOf('b'), ['10.0.3.0/24']);
+});
+
+test('a range that a node was given before a restart is not given to another one, whatever the cloud says of the first by then', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.machines.set('a', ['10.0.0.0/24']);
+  rig.join('a');
+  await rig.start();
+  await rig.stop();
+  rig.machines.set('a', ['10.7.0.0/24']).set('b', ['10.0.0.0/24']);
+  rig.join('b');
+  await rig.start();
+  for (let i = 0; i < 9; i++) await rig.advance(MINUTE);
+  assert.deepEqual([rig.cidrsOf('a'), rig.cidrsOf('b')], [['10.0.0.0/24'], []]);
+  assert.deepEqual([rig.eventsOf('a'), rig.eventsOf('b')], [['CloudCIDRAllocatorMismatch'], ['PodCIDRClash']]);
 });
 
 test('nodes of another cloud, without a provider ID or on their way out are left alone', async () => {
@@ -222,14 +287,16 @@ test('property: a plan changes nothing that is set, and writes to one side what 
         node: ranges,
         cloud: fc.option(ranges, { nil: undefined }),
         clashes: ranges,
+        mayClash: fc.boolean(),
         waitsForNetwork: fc.boolean(),
       }),
       (observation) => {
         const { actions, askAgain, problem } = planCloudRanges(observation);
-        const { cloud, clashes, direction, node } = observation;
+        const { cloud, clashes, direction, mayClash, node } = observation;
         for (const action of actions) {
           if (action.kind === 'set-pod-cidrs') {
-            assert.deepEqual([direction, node, clashes, action.podCidrs], ['from-cloud', [], [], cloud]);
+            assert.deepEqual([direction, node, clashes, mayClash], ['from-cloud', [], [], false]);
+            assert.deepEqual(action.podCidrs, cloud);
           } else if (action.kind === 'assign-in-cloud') {
             assert.deepEqual([direction, cloud, action.podCidrs], ['to-cloud', [], node]);
           } else {
@@ -307,6 +374,44 @@ test('property: whatever the cloud says, through restarts, lost answers and late
       assert.ok([...rig.api.nodes.keys()].every((name) => rig.cidrsOf(name).length === 1));
     }),
     { numRuns: 200 },
+  );
+});
+
+test('property: whatever ranges wider than their own kubelets give to their nodes, all others get those of their machines', async () => {
+  const claim = fc.record({
+    bits: fc.integer({ min: 8, max: 23 }),
+    machine: fc.constantFrom('own' as const, 'none' as const, 'silent' as const, 'foreign' as const),
+    registers: fc.boolean(),
+    restart: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(claim, { minLength: 1, maxLength: 4 }), fc.nat({ max: 4 }), async (claims, early) => {
+      await using rig = new CloudRangesRig('from-cloud');
+      const honest = Array.from({ length: 5 }, (_, i) => `n${i}`);
+      for (const [i, name] of honest.entries()) rig.machines.set(name, [`10.0.${i}.0/24`]);
+      await rig.start();
+      for (const name of honest.slice(0, early)) rig.join(name);
+      await rig.settle();
+      for (const [i, { bits, machine, registers, restart }] of claims.entries()) {
+        const name = `claims-${i}`;
+        if (machine === 'own') rig.machines.set(name, [`10.9.${i}.0/24`]);
+        if (machine === 'silent') rig.silent.add(name);
+        const cidrs = [`10.0.0.0/${bits}`];
+        rig.join(name, registers ? cidrs : [], machine === 'foreign' ? `other://${name}` : `test://${name}`);
+        if (!registers) rig.claim(name, cidrs);
+        if (!restart) continue;
+        await rig.stop();
+        await rig.start();
+      }
+      for (const name of honest.slice(early)) rig.join(name);
+      // What kubelets wrote is taken for another allocator for a while.
+      for (let i = 0; i < 20; i++) await rig.advance(MINUTE);
+      assert.deepEqual(
+        honest.map((name) => rig.cidrsOf(name)),
+        honest.map((name) => rig.machines.get(name)),
+      );
+    }),
+    { numRuns: 100 },
   );
 });
 

@@ -3,7 +3,7 @@
  * machine together, in the one direction or the other. Entry point: `createCloudRanges`. The cloud's answers are the shared
  * look-ups': what the node controller has just been told is not asked for again.
  */
-import type { PodRangeRequest, PodRangeResult, PodRanges } from '@outrigger/cloud-provider';
+import { parseCidr, type PodRangeRequest, type PodRangeResult, type PodRanges } from '@outrigger/cloud-provider';
 import type { DatedAnswer, InstanceLookups, MakeCallContext } from '@outrigger/cloud-runtime';
 import {
   createWorkQueue,
@@ -43,22 +43,24 @@ import {
   firstOfEachFamily,
   planCloudRanges,
   summaryOf,
+  type Clashes,
   type CloudRangesAction,
   type CloudRangesPlan,
   type RangeDirection,
 } from './cloud-ranges-plan.ts';
 import { createIpamMetrics, type IpamMetrics } from './ipam-metrics.ts';
 import { listUntilComplete } from './list-until-complete.ts';
-import { NodeRanges } from './node-ranges.ts';
+import { NodeRanges, type Holder } from './node-ranges.ts';
 import { FIELD_MANAGER } from './other-allocator.ts';
 import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
 import { RangeIndex } from './range-index.ts';
+import { RangeVerdicts } from './range-verdicts.ts';
 import { ownerOfNode, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import { tellSetAside } from '../set-aside.ts';
 
 /** An answer that the look-ups have given to whomever will do for so long. */
 const FRESH_MS = 30_000;
-/** Rounds without a range before a person is told: a new machine gets its ranges a little later than it is there. */
+/** Rounds without a range before it is taken that there is none, and a person is told: a new machine gets its ranges a little later than it is there. */
 const PATIENT_ROUNDS = 3;
 
 export interface CloudRangesDependencies
@@ -104,6 +106,7 @@ class Run {
   readonly #signal: AbortSignal;
   readonly #nodes: ResourceClient<Node>;
   readonly #ranges = new NodeRanges([new RangeIndex()]);
+  readonly #verdicts = new RangeVerdicts();
   readonly #rounds: LookUpRounds;
   readonly #batches: RequestBatches<PodRangeRequest, PodRangeResult> | undefined;
   readonly #told: ToldEvents;
@@ -269,21 +272,40 @@ class Run {
       direction,
       node: has,
       cloud,
-      clashes: has.length === 0 && cloud ? this.#clashes(node, cloud) : [],
+      ...(has.length === 0 && cloud ? this.#clashes(node, cloud) : { clashes: [], mayClash: false }),
       waitsForNetwork: setsNetworkCondition && !hasRouteCondition(node, true),
     });
   }
 
-  /** The node holds them from here on, unless another one has a part of them. */
-  #clashes({ metadata: { name = '', uid = '' } = {} }: Node, cloud: readonly string[]): readonly string[] {
+  /** The node holds them from here on, unless another one has a part of them, or it is not known yet whether that is its own. */
+  #clashes({ metadata: { name = '', uid = '' } = {} }: Node, cloud: readonly string[]): Clashes {
     const held = this.#ranges.heldBy(uid);
     // Anew, also where it holds just these: another node may have been given a part of them while this one waited.
     this.#ranges.release(uid);
-    const shared = this.#ranges.hold(name, uid, cloud);
-    if (shared.length === 0) return [];
-    this.#ranges.release(uid);
-    if (held) this.#ranges.hold(name, uid, held);
-    return shared;
+    const shared = this.#ranges.hold(name, uid, cloud).map((text) => ({ text, isTaken: this.#isTaken(text, uid) }));
+    const clashes = shared.flatMap(({ text, isTaken }) => (isTaken ? [text] : []));
+    const mayClash = shared.some(({ isTaken }) => isTaken === undefined);
+    if (clashes.length > 0 || mayClash) {
+      this.#ranges.release(uid);
+      if (held) this.#ranges.hold(name, uid, held);
+    } else this.#verdicts.hear(uid, cloud, cloud);
+    return { clashes, mayClash };
+  }
+
+  /** Of `uid` alone where it is false; `undefined`: the cloud has to be heard first. */
+  #isTaken(text: string, uid: string): boolean | undefined {
+    const range = parseCidr(text);
+    const others = range ? [...this.#ranges.holdersIn(range)].filter((one) => one.uid !== uid) : [];
+    const counts = others.map((one) => this.#counts(one, range?.bits ?? 0));
+    return counts.includes(true) || (counts.includes(undefined) ? undefined : false);
+  }
+
+  /** A wider range is in the way of others where the cloud says that it is its machine's: one kubelet could keep many nodes from theirs. */
+  #counts({ name, uid, cidr }: Holder, bits: number): boolean | undefined {
+    if (cidr.bits >= bits) return true;
+    const node = this.#deps.store.get(name);
+    const isAsked = node?.metadata?.uid !== uid || this.#isOurs(node);
+    return this.#verdicts.of(uid, this.#ranges.heldBy(uid) ?? []) ?? (isAsked ? undefined : false);
   }
 
   async #reconcile(key: string, { logger, signal }: ReconcileContext): Promise<ReconcileResult | void> {
@@ -302,8 +324,11 @@ class Run {
     const found = rangesIn(answer);
     if (found && (await this.#mayHaveOthers(node, found, signal))) return { requeueAfterMs: 1_000 };
     const plan = this.#plan(node, found && firstOfEachFamily(found));
+    const has = this.#ranges.heldBy(uid);
+    if (has && found) this.#verdicts.hear(uid, has, found);
     if (plan.askAgain) {
       const rounds = this.#rounds.askLater(key, uid);
+      if (has && rounds >= PATIENT_ROUNDS) this.#verdicts.hear(uid, has, found ?? []);
       if (plan.problem) this.#tell(node, plan.problem, rounds);
       return undefined;
     }
@@ -394,7 +419,9 @@ class Run {
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
-    if (live?.metadata?.uid !== uid) this.#ranges.release(uid);
+    if (live?.metadata?.uid === uid) return;
+    this.#ranges.release(uid);
+    this.#verdicts.forget(uid);
   }
 
   *list(): Iterable<Standing> {

@@ -7,6 +7,12 @@ interface Holding {
   readonly cidrs: readonly Cidr[];
 }
 
+export interface Holder {
+  readonly name: string;
+  readonly uid: string;
+  readonly cidr: Cidr;
+}
+
 /** Counts who holds what. A `CidrSet` can also be allocated from. */
 export interface RangeBook {
   /** One more holds `cidr`. Returns whether another one held a part of it. */
@@ -53,12 +59,11 @@ export class NodeRanges {
     this.#books.splice(this.#books.indexOf(set), 1);
   }
 
-  /** The name of a node that holds a part of this range. */
-  holderIn(range: Cidr): string | undefined {
-    for (const { name, cidrs } of this.#holdings.values()) {
-      if (cidrs.some((cidr) => overlaps(cidr, range))) return name;
+  /** Who holds a part of this range, and what it is a part of. */
+  *holdersIn(range: Cidr): Generator<Holder> {
+    for (const [uid, { name, cidrs }] of this.#holdings) {
+      for (const cidr of cidrs) if (overlaps(cidr, range)) yield { name, uid, cidr };
     }
-    return undefined;
   }
 
   /** What this node holds, in the order of the cluster's ranges where it was allocated here. */

@@ -1,12 +1,6 @@
 /** How many hold each of any ranges: for ranges that somebody else chose, of which no size and no cluster range is known. */
 import { cidrAt, overlaps, type Cidr } from '@outrigger/cloud-provider';
 
-/**
- * What is more than 16 times as wide is no clash: a cloud keeps the ranges of its machines apart by itself, but a kubelet can
- * claim the whole network at its registration, and would keep all later nodes from theirs.
- */
-const MOST_BITS_WIDER = 4;
-
 interface Counted {
   readonly cidr: Cidr;
   count: number;
@@ -16,7 +10,7 @@ export class RangeIndex {
   /** By prefix length, then by text. Ranges lie in one another or apart, and there are few lengths. */
   readonly #byBits = new Map<number, Map<string, Counted>>();
 
-  /** One more holds this range. Returns whether another one, not far wider than this, held a part of it. */
+  /** One more holds this range. Returns whether another one held a part of it. */
   occupy(cidr: Cidr): boolean {
     const shared = this.#touches(cidr);
     const ranges = this.#byBits.get(cidr.bits) ?? new Map<string, Counted>();
@@ -38,7 +32,6 @@ export class RangeIndex {
 
   #touches(cidr: Cidr): boolean {
     for (const [bits, ranges] of this.#byBits) {
-      if (bits < cidr.bits - MOST_BITS_WIDER) continue;
       if (bits <= cidr.bits) {
         if (ranges.has(cidrAt(cidr.family, cidr.first, bits).text)) return true;
       } else {

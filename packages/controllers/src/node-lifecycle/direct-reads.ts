@@ -5,7 +5,8 @@
  * request: the run is what sends again, and not the call budget beneath it too. Those of a large share are paced besides: they
  * have minutes, and a cloud that is wrong about a thousand machines should not be asked about all of them. What is refused of one
  * machine alone ends no run: the others are read on, one at a time until absence is proved again, and that machine is paced from then
- * on. So a cloud that refuses all of them is asked about each once, in turn, and then at the pace.
+ * on, also when its node was Ready in between, and slows no others down. So a cloud that refuses all of them is asked about each once,
+ * in turn, and then at the pace.
  */
 import { asError, isCloudError, type CloudErrorCode, type NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer, InstanceLookups } from '@outrigger/cloud-runtime';
@@ -21,6 +22,8 @@ const SLOW_MS = 1_000;
 const PACED_AT_ONCE = 10;
 const PACED_MS = 2_000;
 const PACED_ALL_MS = 300_000;
+/** Since it was refused last; longer than from one read of a machine to the next. */
+const REFUSED_MS = 900_000;
 
 /** The cloud works, and has answered about the one machine. */
 const OF_ONE_MACHINE: readonly CloudErrorCode[] = [
@@ -64,8 +67,10 @@ export class DirectReads {
   /** From one to the next, while any is paced. */
   #pacedEveryMs = PACED_MS;
   #pacedTimer: Timer | undefined;
-  /** Keys whose last read proved nothing, and whether it was refused for that machine alone. */
-  readonly #doubtful = new Map<string, boolean>();
+  /** Keys whose last read proved nothing. */
+  readonly #doubtful = new Set<string>();
+  /** Those whose last read was refused for that machine alone, and until when that counts; the next to end first. */
+  readonly #refused = new Map<string, number>();
   /** By key: who is read. Another object under the same key: another node, or another question. */
   readonly #running = new Map<string, object>();
   /** Running, and not slow. */
@@ -85,7 +90,7 @@ export class DirectReads {
   ask(key: string): void {
     if (this.#options.signal.aborted || this.#running.has(key)) return;
     const queue =
-      this.#options.isPaced(key) || this.#doubtful.get(key)
+      this.#options.isPaced(key) || this.#isRefused(key)
         ? this.#paced
         : this.#doubtful.has(key)
           ? this.#queuedBehind
@@ -186,19 +191,31 @@ export class DirectReads {
     slow.cancel();
     leave();
     if (signal.aborted) return;
-    this.#learn(answer);
+    this.#learn(key, answer);
     if (this.#running.get(key) === mark) {
       if (answer.result.kind === 'absent') this.#doubtful.delete(key);
-      else this.#doubtful.set(key, isRefused(answer));
+      else this.#doubtful.add(key);
       this.#running.delete(key);
       onAnswer(key, answer);
     }
     this.#next();
   }
 
-  #learn(answer: DatedAnswer): void {
+  #isRefused(key: string): boolean {
+    return (this.#refused.get(key) ?? 0) > this.#options.clock.monotonic();
+  }
+
+  #learn(key: string, answer: DatedAnswer): void {
+    const wasRefused = this.#isRefused(key);
+    this.#refused.delete(key);
     if (isRefused(answer)) {
-      this.#most = 1;
+      const now = this.#options.clock.monotonic();
+      for (const [other, until] of this.#refused) {
+        if (until > now) break;
+        this.#refused.delete(other);
+      }
+      this.#refused.set(key, now + REFUSED_MS);
+      if (!wasRefused) this.#most = 1;
       return;
     }
     const { result } = answer;
