@@ -59,6 +59,7 @@ export { CertificateError } from './serving/certificate-files.ts';
 export { renderFlagz, renderStatusz, type Status } from './serving/debug-pages.ts';
 export { HealthChecks } from './serving/health-checks.ts';
 export type { HealthCheck, HealthEndpoint, HealthKind, HealthReport } from './serving/health-checks.ts';
+export type { HttpAnswer, HttpApp, HttpRequest } from './serving/http-app.ts';
 export { createPages, type Page, type PageAnswer, type PagesOptions } from './serving/pages.ts';
 export { checkSecureServer, ListenError, startSecureServer } from './serving/secure-server.ts';
 export type {

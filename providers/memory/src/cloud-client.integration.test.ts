@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
+import { execFile } from 'node:child_process';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { isCloudError, type CallContext } from '@outrigger/cloud-provider';
 import { silentLogger, systemClock } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
@@ -69,6 +71,21 @@ test('an answer that is no JSON, and a cloud that is not there, are unavailable;
       await assert.rejects(asked, /gone/);
     },
   );
+});
+
+test("the cloud is asked without Node's copy of undici", async () => {
+  const script = `
+    import { sendOverHttp } from './src/cloud-client.ts';
+    const server = process.getBuiltinModule('node:http').createServer((_request, response) => response.end('{}'));
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const send = sendOverHttp('http://127.0.0.1:' + server.address().port);
+    const { status } = await send({ method: 'POST', path: '/x', body: {} }, new AbortController().signal);
+    console.log(status, process.moduleLoadList.includes('NativeModule internal/deps/undici/undici'));
+    process.exit();
+  `;
+  const cwd = new URL('..', import.meta.url);
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { cwd });
+  assert.equal(stdout, '200 false\n');
 });
 
 test('over HTTP: control, broken requests are the client’s fault, and a client that goes ends its request', async () => {

@@ -76,7 +76,7 @@ export const webhookFlags: FlagGroup<WebhookOptions> = {
       type: string,
       default: '',
       usage:
-        'File with the certificate authorities (PEM) that sign the client certificate which the API server presents to webhooks (see its --admission-control-config-file); reloaded when it changes. If set, requests without such a certificate are rejected. If empty, requests are not authenticated.',
+        'File with the certificate authorities (PEM) that sign the client certificate which the API server presents to webhooks (see its --admission-control-config-file); reloaded when it changes. If set, others and kubelets (system:nodes) are rejected. If empty, all are accepted.',
     },
     webhookTlsMinVersion: {
       type: tlsVersion,

@@ -34,6 +34,7 @@ export async function serve(
     app: createPages({
       access: access.policy,
       health,
+      clock,
       logger,
       metrics,
       slis,

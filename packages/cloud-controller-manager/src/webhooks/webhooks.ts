@@ -89,6 +89,7 @@ export async function serveWebhooks(
   const server: SecureServer = await startSecureServer({
     ...listenerOf(foundation),
     clientAuthorities,
+    forApiServers: true,
     app: createWebhookPages({
       webhooks: chosen.map(({ build }) => build({ providers, clock, logger, isTrusted, signal })),
       clock,

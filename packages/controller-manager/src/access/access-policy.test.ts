@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noMetrics, silentLogger } from '@outrigger/kube';
+import { noMetrics, silentLogger, type LogFields } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import {
   createAccessPolicy,
@@ -126,4 +126,38 @@ test('an authenticator that fails does not hide one that knows the caller', asyn
 test('an API server that cannot be asked is no yes', async () => {
   const subject = policy({ authenticators: [asMe], authorize: () => Promise.reject(new Error('down')) });
   assert.equal(await ask(subject, '/metrics', { authorization: 'me' }), 500);
+});
+
+test('what callers bring about is logged once a minute for each cause, whatever they ask for', async () => {
+  const lines: string[] = [];
+  const warn = (message: string, { path }: LogFields = {}): void => void lines.push(`${message}: ${String(path)}`);
+  const clock = new FakeClock();
+  let down = false;
+  const subject = policy({
+    clock,
+    logger: { ...silentLogger, warn, verbose: (_level, ...line) => warn(...line) },
+    authenticators: [(request) => (down ? Promise.reject(new Error('down')) : asMe(request))],
+    authorize: () => Promise.reject(new Error('down')),
+  });
+  const flood = async (): Promise<void> => {
+    lines.length = 0;
+    for (let i = 0; i < 100; i++) {
+      down = i >= 50;
+      await ask(subject, `/${i}`);
+      await ask(subject, `/${i}`, { authorization: 'wrong' });
+    }
+  };
+  const once = [
+    'Authorization could not be completed: /0',
+    'Request rejected: /0',
+    'Authentication could not be completed: /50',
+  ];
+  await flood();
+  assert.deepEqual(lines, once);
+  await clock.advance(59_999);
+  await flood();
+  assert.deepEqual(lines, []);
+  await clock.advance(1);
+  await flood();
+  assert.deepEqual(lines, once);
 });

@@ -7,6 +7,7 @@
  */
 import { isIPv4 } from 'node:net';
 import { asError, type Clock, type Logger, type Metrics } from '@outrigger/kube';
+import { onceAMinute } from '../logs/once-a-minute.ts';
 import { createAccessMetrics } from './access-metrics.ts';
 import type { Authorize } from './subject-access.ts';
 import {
@@ -60,6 +61,7 @@ class Policy implements AccessPolicy {
   readonly #options: AccessPolicyOptions;
   readonly #rules: readonly string[];
   readonly #metrics: ReturnType<typeof createAccessMetrics>;
+  readonly #isDue: (cause: string) => boolean;
 
   constructor(options: AccessPolicyOptions) {
     const { alwaysAllow } = options;
@@ -70,6 +72,7 @@ class Policy implements AccessPolicy {
       ...alwaysAllow.filter((path) => healthPaths.includes(path)).map((path) => `${path}/*`),
     ];
     this.#metrics = createAccessMetrics(options.metrics, options.clock);
+    this.#isDue = onceAMinute(options.clock);
   }
 
   async decide(request: AccessRequest): Promise<AccessDecision> {
@@ -83,8 +86,9 @@ class Policy implements AccessPolicy {
       user = await this.#metrics.authentication(() => this.#authenticate(request));
     } catch (error) {
       // As upstream: who shows credentials that do not hold is not taken for anonymous.
-      if (error instanceof UnauthenticatedError) logger.verbose(2, 'Request rejected', { path, error });
-      else logger.warn('Authentication could not be completed', { path, error });
+      if (error instanceof UnauthenticatedError) {
+        if (this.#isDue('rejected')) logger.verbose(2, 'Request rejected', { path, error });
+      } else if (this.#isDue('authentication')) logger.warn('Authentication could not be completed', { path, error });
       return { allowed: false, status: 401, message: 'Unauthorized' };
     }
     if (user.groups.includes(PRIVILEGED)) return ALLOWED;
@@ -95,7 +99,9 @@ class Policy implements AccessPolicy {
     try {
       if (await this.#metrics.authorization(() => authorize(user, request))) return ALLOWED;
     } catch (error) {
-      logger.warn('Authorization could not be completed', { path, user: user.name, error });
+      if (this.#isDue('authorization')) {
+        logger.warn('Authorization could not be completed', { path, user: user.name, error });
+      }
       return { allowed: false, status: 500, message: 'Internal Server Error: the API server could not be reached' };
     }
     const verb = request.method.toLowerCase();

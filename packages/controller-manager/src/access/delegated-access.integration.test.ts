@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { noMetrics, silentLogger, systemClock, type Client } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
-import { Hono } from 'hono';
 import { FlagSet } from '../flags/flag-set.ts';
 import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
 import { HealthChecks } from '../serving/health-checks.ts';
@@ -68,6 +67,7 @@ async function serve(...args: readonly string[]): Promise<Serving> {
     app: createPages({
       access: access.policy,
       health: new HealthChecks(),
+      clock,
       logger: silentLogger,
       metrics: new PrometheusMetrics(),
       configz: () => ({}),
@@ -193,7 +193,7 @@ test('a file of authorities that cannot be used ends the start with the flag', a
 
 test('a server that asks for no certificate serves all the same', async () => {
   await using server = await startSecureServer({
-    app: new Hono().get('/healthz', (context) => context.text('ok')),
+    app: () => Promise.resolve({ status: 200, body: 'ok' }),
     bindAddress: '127.0.0.1',
     clock: systemClock,
     logger: silentLogger,

@@ -46,9 +46,14 @@ class Bench {
     });
   }
 
-  async tick(): Promise<void> {
+  async look(): Promise<void> {
     await this.clock.advance(10_000);
-    for (let i = 0; i < 60; i++) await Promise.resolve();
+  }
+
+  /** A look, and the second one at what has changed. */
+  async tick(): Promise<void> {
+    await this.look();
+    await this.clock.advance(1_000);
   }
 
   async metric(name: string): Promise<string | undefined> {
@@ -65,6 +70,50 @@ test('what has changed is applied once', async () => {
   await bench.tick();
   assert.deepEqual(bench.applied, ['2']);
   assert.equal(await bench.metric('outrigger_reload_successful'), '1');
+  bench.stop.abort();
+  await bench.done;
+});
+
+test('what is written in place is applied once it is whole: half of it may be valid, and say something else', async () => {
+  const bench = new Bench({ a: 'open=no\n' });
+  bench.files['a'] = '';
+  await bench.look();
+  for (const text of ['region=b\n', 'region=b\nopen=', 'region=b\nopen=no\n']) {
+    bench.files['a'] = text;
+    await bench.clock.advance(999);
+    assert.deepEqual(bench.applied, []);
+    await bench.clock.advance(1);
+  }
+  assert.deepEqual(bench.applied, []);
+  await bench.clock.advance(1_000);
+  assert.deepEqual(bench.applied, ['region=b\nopen=no\n']);
+  bench.stop.abort();
+  await bench.done;
+});
+
+test('a file that is emptied and has its old text again, as often as that is seen, changes nothing', async () => {
+  const bench = new Bench({ a: '1' });
+  for (let i = 0; i < 3; i++) {
+    bench.files['a'] = '';
+    while (bench.clock.nextTimerIn !== 1_000) await bench.clock.advance(500);
+    bench.files['a'] = '1';
+    await bench.clock.advance(20_000);
+  }
+  assert.deepEqual(bench.applied, []);
+  bench.stop.abort();
+  await bench.done;
+});
+
+test('a file beside the texts that is written in place is waited for, too', async () => {
+  const bench = new Bench({ a: '1' }, ['ca'], { ca: 'old' });
+  await bench.clock.settle();
+  bench.files['ca'] = 'n';
+  await bench.look();
+  bench.files['ca'] = 'new';
+  await bench.clock.advance(1_000);
+  assert.deepEqual(bench.applied, []);
+  await bench.clock.advance(1_000);
+  assert.deepEqual(bench.applied, ['1']);
   bench.stop.abort();
   await bench.done;
 });
@@ -132,7 +181,11 @@ test('a mounted ConfigMap is followed through the swap of its symbolic link', as
     });
     await symlink('..two', join(directory, '..data_tmp'));
     await rename(join(directory, '..data_tmp'), join(directory, '..data'));
+    // Files are read on the thread pool, which no clock moves.
+    while (clock.pendingTimers === 0) await clock.settle();
     await clock.advance(10_000);
+    while (clock.pendingTimers === 0) await clock.settle();
+    await clock.advance(1_000);
     assert.deepEqual(await applied.promise, ['2']);
     stop.abort();
     await done;

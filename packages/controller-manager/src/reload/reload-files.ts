@@ -1,11 +1,14 @@
 /**
  * Files that are read again while the program runs. They are looked at, not watched: a mounted ConfigMap or Secret is
  * changed by swapping a symbolic link somewhere above the file, which no watch on the file itself notices, and the kubelet
- * takes a minute for it anyway.
+ * takes a minute for it anyway. What an editor or `cp` writes in place may be found half written, and be valid: without its last lines.
  */
 import { createHash } from 'node:crypto';
 import { readFile as readFileFromDisk } from 'node:fs/promises';
 import { sleepOn, type Clock, type Counter, type Gauge, type Logger, type Metrics } from '@outrigger/kube';
+
+/** After this time what has changed is looked at again, and put to use if it is still the same. */
+const SETTLE_MS = 1_000;
 
 export interface ReloadFilesOptions {
   /** For log and metrics: `cloud-config`, `serving-certificate`. */
@@ -45,7 +48,7 @@ export async function reloadFiles(options: ReloadFilesOptions): Promise<void> {
   const alone: Pick<Clock, 'setTimer'> = { setTimer: (ms, fire) => clock.setTimer(ms, fire, { unref: true }) };
   if (options.also) await reloader.begin();
   for (;;) {
-    await sleepOn(alone, intervalMs, signal).catch(() => undefined);
+    await sleepOn(alone, reloader.isChanging ? SETTLE_MS : intervalMs, signal).catch(() => undefined);
     if (signal.aborted) return;
     await reloader.look();
   }
@@ -57,6 +60,8 @@ class Reloader {
   readonly #successful: Gauge;
   /** The texts in use, and the marks of the files beside them. */
   #current: readonly string[];
+  /** What the last look has found, where it is another one that decides. */
+  #seen: readonly string[] | undefined;
   #refused: { readonly found: readonly string[]; readonly reason: string; readonly at: number } | undefined;
 
   constructor(options: ReloadFilesOptions) {
@@ -76,6 +81,11 @@ class Reloader {
     this.#successful.set(1, { file: name });
   }
 
+  /** Something has changed, and may go on to. */
+  get isChanging(): boolean {
+    return this.#seen !== undefined;
+  }
+
   /** What is there now is in use. */
   async begin(): Promise<void> {
     this.#current = [...this.#options.current, ...(await this.#marks())];
@@ -84,6 +94,8 @@ class Reloader {
   async look(): Promise<void> {
     const { apply, clock, logger, name, paths, readFile = fromDisk, retryMs = 60_000, signal } = this.#options;
     let found: readonly string[] = [];
+    const seen = this.#seen;
+    this.#seen = undefined;
     try {
       const texts = await Promise.all(paths.map((path) => readFile(path)));
       const marks = await this.#marks();
@@ -96,6 +108,10 @@ class Reloader {
       }
       const refused = this.#refused;
       if (refused && same(found, refused.found) && clock.monotonic() - refused.at < retryMs) return;
+      if (seen === undefined || !same(found, seen)) {
+        this.#seen = found;
+        return;
+      }
       await apply(texts, signal);
       // Other files may be named now. Of those that were, one that changed meanwhile is applied again.
       found = [...texts, ...(await this.#marks(marks))];

@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { get } from 'node:https';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { connect } from 'node:tls';
+import { connect, type ConnectionOptions } from 'node:tls';
 import { silentLogger, systemClock } from '@outrigger/kube';
-import { Hono } from 'hono';
+import { TestAuthority } from '../access/test-authority.suite.ts';
 import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
 import { clientHello } from './client-hello.suite.ts';
-import { startSecureServer } from './secure-server.ts';
+import { textAnswer, type HttpApp } from './http-app.ts';
+import { startSecureServer, type SecureServerOptions } from './secure-server.ts';
 
 const MOST = 8;
 
@@ -22,29 +23,36 @@ class Rig implements AsyncDisposable {
   asked = Promise.withResolvers<void>();
   answer = Promise.withResolvers<void>();
 
-  async start(requestTimeoutMs = 90_000): Promise<this> {
-    const app = new Hono()
-      .get('/healthz', (context) => context.text('ok'))
-      .get('/slow', async (context) => {
-        this.asked.resolve();
-        await this.answer.promise;
-        return context.text('late');
-      });
+  async start({ requestTimeoutMs = 90_000, ...more }: Partial<SecureServerOptions> = {}): Promise<this> {
+    const app: HttpApp = async ({ path }) => {
+      if (path !== '/slow') return textAnswer('ok');
+      this.asked.resolve();
+      await this.answer.promise;
+      return textAnswer('late');
+    };
     const base = { app, bindAddress: '127.0.0.1', clock: systemClock, logger: silentLogger, port: 0 } as const;
     const limits = { mostConnections: MOST, requestTimeoutMs };
-    const server = this.#owned.use(await startSecureServer({ ...base, ...limits, metrics: this.metrics }));
+    const server = this.#owned.use(await startSecureServer({ ...base, ...limits, metrics: this.metrics, ...more }));
     this.port = Number(new URL(server.url).port);
     return this;
   }
 
   /** Resolves with a connection over which half a request was sent: `from` is an address of this machine. */
-  async half(from = '127.0.0.1'): Promise<Socket> {
+  async half(from = '127.0.0.1', shown: Pick<ConnectionOptions, 'cert' | 'key'> = {}): Promise<Socket> {
     const raw = await this.silent(from);
-    const socket = connect({ socket: raw, rejectUnauthorized: false });
+    const socket = connect({ socket: raw, rejectUnauthorized: false, ...shown });
     socket.on('error', () => {});
     await once(socket, 'secureConnect');
     socket.write('GET /healthz HTTP/1.1\r\nhost: a\r\n');
     return socket;
+  }
+
+  /** One over which a request was answered, and which stays. */
+  async served(from: string, { key, pem }: TestAuthority): Promise<Socket> {
+    const socket = await this.half(from, { cert: pem, key });
+    socket.write('\r\n');
+    await once(socket, 'data');
+    return socket.resume();
   }
 
   /** One that does not even begin a handshake. */
@@ -120,6 +128,43 @@ test('a caller with few connections keeps them, however many another one makes',
   for (const socket of many.slice(0, MOST)) if (!isClosed(socket)) await once(socket.resume(), 'close');
 });
 
+const authorities = ({ pem }: TestAuthority): Partial<SecureServerOptions> => ({
+  clientAuthorities: { current: () => [pem], onChange: () => () => {} },
+});
+
+/** '' where the connection is ended. */
+async function answerOver(socket: Socket, said: string): Promise<string> {
+  if (isClosed(socket)) return '';
+  socket.write(said);
+  return String(await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => '')]));
+}
+
+test('a certificate of the cluster, as each kubelet has one, puts no caller before one without', linux, async () => {
+  const cluster = await TestAuthority.create('CN=kubernetes');
+  const kubelet = await cluster.issue('O=system:nodes,CN=system:node:a');
+  await using rig = await new Rig().start(authorities(cluster));
+  for (let i = 0; i < MOST - 1; i++) await rig.served('127.0.0.2', kubelet);
+  const probe = await rig.half('127.0.0.1');
+  for (let i = 0; i < MOST; i++) await rig.served('127.0.0.2', kubelet);
+  assert.match(await answerOver(probe, 'connection: close\r\n\r\n'), /^HTTP\/1\.1 200/u);
+});
+
+test('where API servers call, one that shows its certificate goes last, and a kubelet does not', linux, async () => {
+  const cluster = await TestAuthority.create('CN=kubernetes');
+  const server = await cluster.issue('CN=kube-apiserver');
+  const kubelet = await cluster.issue('O=system:nodes,CN=system:node:a');
+  await using rig = await new Rig().start({ ...authorities(cluster), forApiServers: true });
+  const servers = [];
+  for (let i = 0; i < MOST / 2; i++) servers.push(await rig.served('127.0.0.1', server));
+  const kubelets = [];
+  for (let i = 0; i < MOST / 2; i++) kubelets.push(await rig.served('127.0.0.2', kubelet));
+  // Each from its own address: it is the API server that holds most.
+  for (let i = 3; i < 3 + MOST; i++) await rig.silent(`127.0.0.${i}`);
+  const request = 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n';
+  for (const socket of servers) assert.match(await answerOver(socket, request), /^HTTP\/1\.1 200/u);
+  for (const socket of kubelets) assert.equal(await answerOver(socket, request), '');
+});
+
 test('handshakes are begun at a bounded rate, and another address waits for none of them', linux, async () => {
   await using rig = await new Rig().start();
   const hello = await clientHello();
@@ -138,7 +183,7 @@ test('handshakes are begun at a bounded rate, and another address waits for none
 
 // Which may take 200 s here.
 test('a stop does not wait for who is in a handshake', { timeout: 60_000 }, async () => {
-  const rig = await new Rig().start(600_000);
+  const rig = await new Rig().start({ requestTimeoutMs: 600_000 });
   const silent = await rig.silent();
   const closed = once(silent.resume(), 'close');
   await rig[Symbol.asyncDispose]();

@@ -5,11 +5,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import { firstToGo, type Claim } from './first-to-go.ts';
 
 export interface ConnectionLimit {
   readonly most: number;
+  /** Who goes last, by the connection over which a request has come. */
+  readonly trusts: (socket: Socket) => boolean;
   /** A connection of this address was ended for another one's. */
   readonly onEnded: (peer: string) => void;
 }
@@ -23,7 +24,10 @@ export interface LimitedConnections {
 }
 
 /** To be called before the server listens. */
-export function limitConnections(server: Server | TlsServer, { most, onEnded }: ConnectionLimit): LimitedConnections {
+export function limitConnections(
+  server: Server | TlsServer,
+  { most, onEnded, trusts }: ConnectionLimit,
+): LimitedConnections {
   /** By address and port of the caller, those first of which nothing was heard for the longest. */
   const open = new Map<string, Connection>();
   // Before the server's own listener, which begins the handshake.
@@ -46,6 +50,7 @@ export function limitConnections(server: Server | TlsServer, { most, onEnded }: 
     // The youngest again: what it sent was a request.
     open.delete(connection.key);
     open.set(connection.key, connection);
+    connection.trusted = trusts(request.socket);
     connection.begin(request, response);
   });
   return {
@@ -74,7 +79,6 @@ class Connection implements Claim {
   }
 
   begin(request: IncomingMessage, response: ServerResponse): void {
-    this.trusted = (request.socket as Partial<TLSSocket>).authorized === true;
     this.#requests.add(request);
     response.once('close', () => this.#requests.delete(request));
     if (this.#requests.size > MOST_PIPELINED) this.socket.destroy();

@@ -8,7 +8,7 @@ export interface Claim {
   readonly peer: string;
   /** How much of it is held, in whatever there is too little of. */
   readonly size: number;
-  /** The caller has shown a certificate that somebody trusted has signed. */
+  /** The caller has shown who it is, and this is for such callers. */
   readonly trusted: boolean;
   /** All of the request is here, and its answer is under way. */
   readonly busy: boolean;

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noMetrics, silentLogger } from '@outrigger/kube';
+import { noMetrics, silentLogger, type LogFields } from '@outrigger/kube';
 import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
 import { FakeClock } from '@outrigger/testing';
 import { createAccessPolicy, healthPaths } from '../access/access-policy.ts';
+import { askApp, type Asked } from './ask-app.suite.ts';
 import { HealthChecks } from './health-checks.ts';
 import { renderFlagz, renderStatusz } from './debug-pages.ts';
 import { createPages, type PagesOptions } from './pages.ts';
 
 function pages(options: Partial<PagesOptions> & { readonly bindAddress?: string } = {}): {
   readonly health: HealthChecks;
-  readonly get: (path: string, init?: RequestInit) => Promise<{ status: number; text: string; headers: Headers }>;
+  readonly get: (path: string, asked?: Asked) => Promise<{ status: number; text: string; headers: Headers }>;
 } {
   const health = new HealthChecks();
   const app = createPages({
@@ -23,6 +24,7 @@ function pages(options: Partial<PagesOptions> & { readonly bindAddress?: string 
       metrics: noMetrics,
     }),
     health,
+    clock: new FakeClock(),
     logger: silentLogger,
     metrics: new PrometheusMetrics(),
     configz: () => ({ 'example.io': { clusterName: 'test' } }),
@@ -31,8 +33,8 @@ function pages(options: Partial<PagesOptions> & { readonly bindAddress?: string 
   });
   return {
     health,
-    get: async (path, init) => {
-      const response = await app.request(path, init);
+    get: async (path, asked) => {
+      const response = await askApp(app, path, asked);
       return { status: response.status, text: await response.text(), headers: response.headers };
     },
   };
@@ -72,10 +74,32 @@ test('a page that has not changed is not sent again to who has it', async () => 
   assert.deepEqual(JSON.parse(first.text), { items });
   assert.match(first.headers.get('content-type') ?? '', /^application\/json/u);
   const tag = first.headers.get('etag') ?? '';
-  const again = await get('/list/', { headers: { 'If-None-Match': tag } });
+  const again = await get('/list/', { headers: { 'if-none-match': tag } });
   assert.deepEqual([again.status, again.text, again.headers.get('etag')], [304, '', tag]);
   items = ['b'];
-  assert.equal((await get('/list/', { headers: { 'If-None-Match': tag } })).status, 200);
+  assert.equal((await get('/list/', { headers: { 'if-none-match': tag } })).status, 200);
+});
+
+test('a check that fails is logged once a minute at each endpoint, however often it is asked for', async () => {
+  const lines: string[] = [];
+  const clock = new FakeClock();
+  const warn = (_message: string, fields: LogFields = {}): void =>
+    void lines.push(`${String(fields['endpoint'])} ${String(fields['check'])}`);
+  const { get, health } = pages({ clock, logger: { ...silentLogger, warn } });
+  for (const name of ['a', 'b']) health.add({ name, check: () => Promise.reject(new Error('down')) });
+  const flood = async (): Promise<void> => {
+    for (const path of ['/healthz', '/livez?exclude=b', '/livez/b']) {
+      for (let i = 0; i < 10; i++) assert.equal((await get(path)).status, 500);
+    }
+  };
+  const once = ['healthz a', 'healthz b', 'livez a', 'livez b'];
+  await flood();
+  await clock.advance(59_999);
+  await flood();
+  assert.deepEqual(lines, once);
+  await clock.advance(1);
+  await flood();
+  assert.deepEqual(lines, [...once, ...once]);
 });
 
 test('from outside only health is served, and the refusal says what to do', async () => {
@@ -87,6 +111,15 @@ test('from outside only health is served, and the refusal says what to do', asyn
     assert.equal(refusal.status, 403, path);
     assert.match(refusal.text, /--authorization-always-allow-paths/u);
   }
+});
+
+test('a path leads to no other page than the one that was allowed', async () => {
+  const { get } = pages({ bindAddress: '0.0.0.0' });
+  for (const path of ['/healthz/../metrics', '/healthz/%2e%2e/metrics', '/healthz/..%2Fmetrics', '/healthz//ping']) {
+    assert.equal((await get(path)).status, 404, path);
+  }
+  for (const path of ['//healthz', '/%6detrics', '/./healthz']) assert.equal((await get(path)).status, 403, path);
+  assert.equal((await get('/%68ealthz')).status, 200);
 });
 
 test('only GET, and a broken page tells nothing', async () => {
@@ -145,7 +178,7 @@ test('flags and status are shown where a program has them, and the index lists w
 test('the verbosity is set by PUT where a program has it set, and by whoever may', async () => {
   const set: number[] = [];
   const { get } = pages({ setVerbosity: (level) => void set.push(level) });
-  const put = (body: string): RequestInit => ({
+  const put = (body: string): Asked => ({
     method: 'PUT',
     body,
     headers: { 'content-length': String(body.length) },

@@ -1,16 +1,18 @@
 /** What the manager's listener answers: health, metrics, configuration and version, behind the access policy. */
 import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { HttpBindings } from '@hono/node-server';
-import type { Logger } from '@outrigger/kube';
-import { Hono, type Context } from 'hono';
+import type { Clock, Logger } from '@outrigger/kube';
 import type { AccessPolicy } from '../access/access-policy.ts';
 import type { AccessRequest } from '../access/user.ts';
+import { onceAMinute } from '../logs/once-a-minute.ts';
 import type { HealthChecks, HealthEndpoint, HealthReport } from './health-checks.ts';
+import { jsonAnswer, textAnswer, withHeaders, type HttpAnswer, type HttpApp, type HttpRequest } from './http-app.ts';
 
 export interface PagesOptions {
   readonly access: AccessPolicy;
   readonly health: HealthChecks;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: { render(): Promise<string>; readonly contentType: string };
   /** `/metrics/slis`: what `HealthChecks` counts. Default: not served. */
@@ -48,107 +50,127 @@ const VERBOSITY = '/debug/flags/v';
 const LONGEST_BODY = 1_024;
 const ENDPOINTS: readonly HealthEndpoint[] = ['healthz', 'livez', 'readyz'];
 
-export function createPages(options: PagesOptions): Hono {
-  const { access, health, logger, metrics } = options;
-  const app = new Hono();
-  app.use(async (context, next) => {
+/** One page of the exact path that it is kept under. */
+type Answer = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
+type HealthAnswer = (endpoint: HealthEndpoint, report: HealthReport) => HttpAnswer;
+
+export function createPages(options: PagesOptions): HttpApp {
+  const { access, logger } = options;
+  const health = healthAnswers(options);
+  const exact = exactPages(options, health);
+  const below = (options.pages ?? []).filter(({ path }) => path.endsWith('/'));
+  const answer = async (request: HttpRequest): Promise<HttpAnswer> => {
+    const { method, path } = request;
     // Before anybody is asked who this is: what is not read stays in memory for so long.
-    if (hasLongBody(context)) {
-      context.header('Connection', 'close');
-      return context.json(failure(413, `a body has at most ${LONGEST_BODY} bytes here, and says how many`), 413);
+    if (hasLongBody(request)) {
+      const refusal = failure(413, `a body has at most ${LONGEST_BODY} bytes here, and says how many`);
+      return withHeaders(refusal, { Connection: 'close' });
     }
-    const decision = await access.decide(accessRequestOf(context));
-    if (!decision.allowed) return context.json(failure(decision.status, decision.message), decision.status);
-    const method = context.req.path === VERBOSITY && options.setVerbosity ? 'PUT' : 'GET';
-    if (context.req.method !== method && !(method === 'GET' && context.req.method === 'HEAD')) {
-      return context.json(failure(405, `${context.req.method} is not answered here: only ${method}`), 405);
+    const decision = await access.decide(accessRequestOf(request));
+    if (!decision.allowed) return failure(decision.status, decision.message);
+    const wanted = path === VERBOSITY && options.setVerbosity ? 'PUT' : 'GET';
+    if (method !== wanted && !(wanted === 'GET' && method === 'HEAD')) {
+      return failure(405, `${method} is not answered here: only ${wanted}`);
     }
-    await next();
-    context.header('Cache-Control', 'no-cache, private');
-    context.header('X-Content-Type-Options', 'nosniff');
-    return undefined;
-  });
+    const answered = await answerOf(request);
+    return withHeaders(answered, { 'Cache-Control': 'no-cache, private', 'X-Content-Type-Options': 'nosniff' });
+  };
+  const answerOf = async (request: HttpRequest): Promise<HttpAnswer> => {
+    const { path } = request;
+    try {
+      const page = below.find((one) => path.startsWith(one.path));
+      if (page) return await moreOf(page, request);
+      return (
+        (await (exact.get(path)?.(request) ?? oneCheck(options, health, path))) ??
+        textAnswer('404 page not found\n', 404)
+      );
+    } catch (error) {
+      return failed(error, path);
+    }
+  };
+  const failed = (error: unknown, path: string): HttpAnswer => {
+    logger.error('Page failed', { path, error });
+    return textAnswer('internal server error\n', 500);
+  };
+  return async (request) => answer(request).catch((error: unknown) => failed(error, request.path));
+}
+
+function exactPages(options: PagesOptions, healthAnswer: HealthAnswer): ReadonlyMap<string, Answer> {
+  const { configz, flagz, health, logger, metrics, setVerbosity, slis, statusz, version } = options;
+  const exact = new Map<string, Answer>();
   for (const endpoint of ENDPOINTS) {
-    app.get(`/${endpoint}`, async (context) => {
-      const exclude = context.req.queries('exclude') ?? [];
-      const verbose = context.req.query('verbose') !== undefined;
-      return answer(context, endpoint, await health.run(endpoint, { exclude, verbose }), logger);
-    });
-    app.get(`/${endpoint}/:name`, async (context) => {
-      const report = await health.runOne(endpoint, context.req.param('name'));
-      return report === undefined ? context.notFound() : answer(context, endpoint, report, logger);
+    exact.set(`/${endpoint}`, async ({ query }) => {
+      const report = await health.run(endpoint, { exclude: query.getAll('exclude'), verbose: query.has('verbose') });
+      return healthAnswer(endpoint, report);
     });
   }
-  const { configz, flagz, setVerbosity, slis, statusz, version } = options;
+  const shown = async (from: typeof metrics): Promise<HttpAnswer> =>
+    withHeaders(textAnswer(await from.render()), { 'Content-Type': from.contentType });
+  exact.set('/metrics', () => shown(metrics));
+  if (slis) exact.set('/metrics/slis', () => shown(slis));
+  if (flagz) exact.set('/flagz', () => textAnswer(flagz()));
+  exact.set('/configz', () => jsonAnswer(configz()));
+  exact.set('/version', () => jsonAnswer(version));
+  for (const page of options.pages ?? []) exact.set(page.path, (request) => moreOf(page, request));
+  if (statusz) exact.set('/statusz', () => textAnswer(statusz(paths)));
+  const paths = [...exact.keys()].sort();
+  exact.set('/', () => jsonAnswer({ paths }));
+  // Not among those that can be read: upstream too has its `/debug/flags/v` unlisted (k8s.io/apiserver, pkg/server/routes/flags.go).
   if (setVerbosity) {
-    app.put(VERBOSITY, async (context) => {
+    exact.set(VERBOSITY, async ({ incoming }) => {
       // Not read when it is long, or of no known length.
-      const short = Number(context.req.header('content-length') ?? Infinity) <= 2;
-      const text = short ? await context.req.text() : '';
-      if (!/^\d{1,2}$/u.test(text)) return context.text('the body must be a whole number from 0 to 99\n', 400);
+      const text = Number(incoming.headers['content-length'] ?? Infinity) <= 2 ? await bodyOf(incoming) : '';
+      if (!/^\d{1,2}$/u.test(text)) return textAnswer('the body must be a whole number from 0 to 99\n', 400);
       setVerbosity(Number(text));
       logger.info('Verbosity changed', { v: Number(text) });
-      return context.text(`successfully set the verbosity to ${text}\n`);
+      return textAnswer(`successfully set the verbosity to ${text}\n`);
     });
   }
-  app.get('/metrics', async (context) =>
-    context.body(await metrics.render(), 200, { 'Content-Type': metrics.contentType }),
-  );
-  // Of what can be read: upstream too has its `/debug/flags/v` unlisted (k8s.io/apiserver, pkg/server/routes/flags.go).
-  const paths = ['/configz', '/healthz', '/livez', '/metrics', '/readyz', '/version'];
-  if (slis) {
-    paths.push('/metrics/slis');
-    app.get('/metrics/slis', async (context) =>
-      context.body(await slis.render(), 200, { 'Content-Type': slis.contentType }),
-    );
-  }
-  if (flagz) {
-    paths.push('/flagz');
-    app.get('/flagz', (context) => context.text(flagz()));
-  }
-  if (statusz) {
-    paths.push('/statusz');
-    app.get('/statusz', (context) => context.text(statusz(paths)));
-  }
-  for (const { answer: answerOf, path } of options.pages ?? []) {
-    paths.push(path);
-    app.get(path.endsWith('/') ? `${path}*` : path, async (context) => {
-      const { body, status = 200 } = await answerOf(decoded(new URL(context.req.url).pathname).slice(path.length));
-      if (status !== 200) return context.json(failure(status, String(body)), status);
-      const text = JSON.stringify(body);
-      const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-      context.header('ETag', tag);
-      if (context.req.header('if-none-match') === tag) return context.body(null, 304);
-      return context.body(text, 200, { 'Content-Type': 'application/json' });
-    });
-  }
-  paths.sort();
-  app.get('/configz', (context) => context.json(configz()));
-  app.get('/version', (context) => context.json(version));
-  app.get('/', (context) => context.json({ paths }));
-  app.notFound((context) => context.text('404 page not found\n', 404));
-  app.onError((error, context) => {
-    logger.error('Page failed', { path: context.req.path, error });
-    return context.text('internal server error\n', 500);
-  });
-  return app;
+  return exact;
 }
 
-function answer(context: Context, endpoint: string, report: HealthReport, logger: Logger): Response {
-  for (const { name, error } of report.failures) logger.warn('Health check failed', { endpoint, check: name, error });
-  return context.text(report.text, report.healthy ? 200 : 500);
+/** `/healthz/ping`. */
+async function oneCheck(
+  { health }: PagesOptions,
+  healthAnswer: HealthAnswer,
+  path: string,
+): Promise<HttpAnswer | undefined> {
+  const [, first, name] = /^\/([a-z]+)\/([^/]+)$/u.exec(path) ?? [];
+  const endpoint = ENDPOINTS.find((one) => one === first);
+  const report = endpoint && name !== undefined ? await health.runOne(endpoint, name) : undefined;
+  return endpoint && report && healthAnswer(endpoint, report);
 }
 
-function hasLongBody({ req }: Context): boolean {
-  return req.header('transfer-encoding') !== undefined || Number(req.header('content-length') ?? 0) > LONGEST_BODY;
+async function moreOf({ answer, path }: Page, request: HttpRequest): Promise<HttpAnswer> {
+  const { body, status = 200 } = await answer(request.path.slice(path.length));
+  if (status !== 200) return failure(status, String(body));
+  const whole = jsonAnswer(body);
+  const tag = `"${createHash('sha256')
+    .update(whole.body ?? '')
+    .digest('base64url')}"`;
+  if (request.incoming.headers['if-none-match'] === tag) return { status: 304, headers: { ETag: tag } };
+  return withHeaders(whole, { ETag: tag });
 }
 
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+/** These are open to everybody. */
+function healthAnswers({ clock, logger }: PagesOptions): HealthAnswer {
+  const isDue = onceAMinute(clock);
+  return (endpoint, { failures, healthy, text }) => {
+    for (const { name, error } of failures) {
+      if (isDue(`${endpoint} ${name}`)) logger.warn('Health check failed', { endpoint, check: name, error });
+    }
+    return textAnswer(text, healthy ? 200 : 500);
+  };
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of incoming) text += String(chunk);
+  return text;
+}
+
+function hasLongBody({ incoming: { headers } }: HttpRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LONGEST_BODY;
 }
 
 const REASONS = {
@@ -161,15 +183,12 @@ const REASONS = {
   503: 'ServiceUnavailable',
 } as const;
 
-function failure(code: keyof typeof REASONS, message: string): Record<string, unknown> {
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason: REASONS[code], code };
+function failure(code: keyof typeof REASONS, message: string): HttpAnswer {
+  const about = { metadata: {}, status: 'Failure', message, reason: REASONS[code], code };
+  return jsonAnswer({ kind: 'Status', apiVersion: 'v1', ...about }, code);
 }
 
-/** `env` is Node's request when a listener called, and nothing in a test without one. */
-function accessRequestOf(context: Context): AccessRequest {
-  const { method, path } = context.req;
-  const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
-  if (incoming === undefined) return { method, path, headers: Object.fromEntries(context.req.raw.headers) };
+function accessRequestOf({ incoming, method, path }: HttpRequest): AccessRequest {
   const socket = incoming.socket as Partial<TLSSocket>;
   // `authorized`: OpenSSL has found a chain to one of the authorities. To whose is the policy's to find out.
   const certificate = socket.authorized || lacksRootAlone(socket) ? socket.getPeerX509Certificate?.() : undefined;

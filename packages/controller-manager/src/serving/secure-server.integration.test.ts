@@ -5,17 +5,18 @@ import { get } from 'node:https';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { silentLogger, systemClock, type Logger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
-import { Hono } from 'hono';
 import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
 import { CertificateError } from './certificate-files.ts';
+import { textAnswer, type HttpApp } from './http-app.ts';
 import { startSecureServer } from './secure-server.ts';
 import { makeSelfSignedCertificate } from './self-signed-certificate.ts';
 
-const app = new Hono().get('/healthz', (context) => context.text('ok'));
+const app: HttpApp = async ({ path }) => (path === '/healthz' ? textAnswer('ok') : textAnswer('', 404));
 const base = { app, bindAddress: '127.0.0.1', clock: systemClock, logger: silentLogger, port: 0 } as const;
 
 interface Answer {
@@ -349,9 +350,8 @@ test('a request whose headers do not end is refused, and the next caller is serv
   assert.equal((await ask(server.url)).status, 200);
 });
 
-const echo = new Hono()
-  .put('/echo', async (context) => context.text(await context.req.text().catch(() => '')))
-  .route('/', app);
+const echo: HttpApp = async (request) =>
+  request.path === '/echo' ? textAnswer(await text(request.incoming).catch(() => '')) : app(request);
 const openWithoutHandshake = (port: number): Socket => connectPlain({ host: '127.0.0.1', port });
 
 // They wait, and so beside each other.

@@ -1,15 +1,16 @@
 /** A listener of the manager: TLS, with certificates that are read again when they change. */
 import { existsSync } from 'node:fs';
-import { createServer as createPlainServer, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { noMetrics, onAbort, type Clock, type Logger, type Metrics } from '@outrigger/kube';
-import type { Hono } from 'hono';
+import { isApiServer } from '../access/api-server-caller.ts';
+import { onceAMinute } from '../logs/once-a-minute.ts';
 import { reloadFiles } from '../reload/reload-files.ts';
 import { CertificateError, readCertificateFiles } from './certificate-files.ts';
 import { limitConnections, type LimitedConnections } from './connection-limit.ts';
 import { HandshakePace } from './handshake-pace.ts';
+import { listenerOf, type HttpApp } from './http-app.ts';
 import type { ServingCertificate } from './self-signed-certificate.ts';
 import { ServingContext, type NamedCertificate } from './serving-context.ts';
 import type { NamedCertKey } from './serving-flags.ts';
@@ -23,7 +24,7 @@ export interface CertificatePair {
 }
 
 export interface SecureServerOptions {
-  readonly app: Hono;
+  readonly app: HttpApp;
   readonly clock: Clock;
   readonly logger: Logger;
   /** An IP address. */
@@ -38,6 +39,11 @@ export interface SecureServerOptions {
   readonly settings?: TlsSettings;
   /** Set: callers are asked for a certificate, which they need not have. */
   readonly clientAuthorities?: ClientAuthorities | undefined;
+  /**
+   * API servers call, with certificates of `clientAuthorities`: where there are too many connections, theirs are ended last. Default: false, as
+   * a kubelet's probe shows no certificate, and every node has one.
+   */
+  readonly forApiServers?: boolean;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
   /** SO_REUSEPORT. Default: false. */
@@ -87,8 +93,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const MOST_CONNECTIONS = 128;
 /** Less than a tenth of one processor. Kubelets and Prometheus make one in seconds, an API server dozens when it starts. */
 const HANDSHAKES = { perSecond: 100, burst: 100 };
-/** Between lines in the log about connections that were ended. */
-const QUIET_MS = 60_000;
 /**
  * A connection without a request is closed after this time. Clients in Go, the API server among them, close it after 90 s themselves; a review that
  * the API server sends as its connection is closed here may fail, and with the failure policy `Ignore` its object is stored unseen.
@@ -100,14 +104,11 @@ const LOOKS = 10;
 /** Listens. Throws a `ListenError` when the address cannot be had, a `CertificateError` for bad files. */
 export async function startSecureServer(options: SecureServerOptions): Promise<SecureServer> {
   const { app, tls } = options;
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  const answer = (request: Parameters<typeof listener>[0], response: Parameters<typeof listener>[1]): void => {
-    void listener(request, response);
-  };
+  const answer = listenerOf(app);
   const context = tls === 'plain' ? undefined : await servingContextOf(options);
   const server: Server | TlsServer = context
     ? createTls(context, options, answer)
-    : createPlainServer(limitsOf(options), answer);
+    : await createPlain(limitsOf(options), answer);
   const connections = limited(server, options);
   await listen(server, options);
   const stop = new AbortController();
@@ -182,30 +183,30 @@ function limitsOf({ requestTimeoutMs = REQUEST_TIMEOUT_MS }: SecureServerOptions
 }
 
 function limited(server: Server | TlsServer, options: SecureServerOptions): LimitedConnections {
-  const { clock, logger, metrics = noMetrics } = options;
+  const { clock, forApiServers = false, logger, metrics = noMetrics } = options;
   const { mostConnections = MOST_CONNECTIONS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   // Of a socket on which nothing moves: by then only an answer that nobody takes is left.
   server.timeout = requestTimeoutMs * 2;
-  const listener = listenerOf(options);
+  const listener = nameOf(options);
   const ended = metrics.counter({
     name: 'outrigger_server_connections_ended_total',
     help: 'Connections that were closed because there were too many.',
     labels: ['listener'],
   });
-  let quietUntil = -Infinity;
+  const isDue = onceAMinute(clock);
   return limitConnections(server, {
     most: mostConnections,
+    trusts: (socket) => forApiServers && isApiServer(socket),
     onEnded: (peer) => {
       ended.inc({ listener });
-      if (clock.monotonic() < quietUntil) return;
-      quietUntil = clock.monotonic() + QUIET_MS;
+      if (!isDue('connections')) return;
       logger.warn('Too many connections: for each new one an older one is closed', { listener, mostConnections, peer });
     },
   });
 }
 
 /** For metrics and logs: `secure`, `webhook`. */
-function listenerOf({ flagPrefix = '' }: SecureServerOptions): string {
+function nameOf({ flagPrefix = '' }: SecureServerOptions): string {
   return flagPrefix === '' ? 'secure' : flagPrefix.replace(/-$/u, '');
 }
 
@@ -216,14 +217,16 @@ function tellExpiry(context: ServingContext, options: SecureServerOptions, signa
     help: 'When the serving certificate of the listener expires, in seconds since the Unix epoch.',
     labels: ['listener'],
   });
-  metrics.onCollect(() => expires.set(context.expires / 1_000, { listener: listenerOf(options) }), signal);
+  metrics.onCollect(() => expires.set(context.expires / 1_000, { listener: nameOf(options) }), signal);
 }
 
-function createTls(
-  context: ServingContext,
-  options: SecureServerOptions,
-  answer: Parameters<typeof createPlainServer>[1],
-): TlsServer {
+/** An import of `node:http` reads all that it exports, and so loads Node's copy of undici: 6 MiB that no listener with TLS needs. */
+async function createPlain(limits: ServerOptions, answer: RequestListener): Promise<Server> {
+  const { createServer } = await import('node:http');
+  return createServer(limits, answer);
+}
+
+function createTls(context: ServingContext, options: SecureServerOptions, answer: RequestListener): TlsServer {
   const server = createTlsServer(
     {
       ...context.options,

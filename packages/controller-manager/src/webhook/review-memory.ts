@@ -10,7 +10,7 @@ import { sizeOfJson } from './json-size.ts';
 export interface Caller {
   /** Its address. */
   readonly peer: string;
-  /** It has shown a certificate that somebody trusted has signed. */
+  /** It has shown the certificate of an API server. */
   readonly trusted: boolean;
 }
 

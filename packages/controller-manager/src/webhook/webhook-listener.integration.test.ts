@@ -38,6 +38,7 @@ function listen(clientAuthorities?: ClientAuthorities): Promise<SecureServer> {
     // A third of it is for a handshake: on a busy machine 200 at once take their time.
     requestTimeoutMs: 180_000,
     clientAuthorities,
+    forApiServers: true,
   });
 }
 
@@ -86,7 +87,7 @@ test('a review that is refused before it is read is answered, and its connection
   await once(socket, 'close');
 });
 
-test('with authorities, only a caller that one of them has signed is answered; health is for all', async () => {
+test('with authorities, only a caller that one of them has signed, and no kubelet, is answered; health is for all', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'outrigger-webhook-'));
   const stop = new AbortController();
   try {
@@ -95,11 +96,14 @@ test('with authorities, only a caller that one of them has signed is answered; h
     await writeFile(path, ours.pem);
     const file = { ...base, flag: '--webhook-client-ca-file', path, signal: stop.signal } as const;
     await using server = await listen(await readClientAuthorities(file));
-    const shows = async (authority: TestAuthority): Promise<RequestOptions> => {
-      const { key, pem } = await authority.issue('CN=kube-apiserver');
+    const shows = async (authority: TestAuthority, subject = 'CN=kube-apiserver'): Promise<RequestOptions> => {
+      const { key, pem } = await authority.issue(subject);
       return { cert: pem, key };
     };
     assert.equal(await ask(server, REVIEW, await shows(ours)), 200);
+    const kubelet = await shows(ours, 'O=system:nodes,CN=system:node:a');
+    assert.equal(await ask(server, REVIEW, kubelet), 401);
+    assert.equal(await ask(server, '', { method: 'GET', path: '/healthz', ...kubelet }), 200);
     assert.equal(await ask(server, REVIEW, await shows(other)), 401);
     assert.equal(await ask(server, REVIEW), 401);
     assert.equal(await ask(server, '', { method: 'GET', path: '/healthz' }), 200);

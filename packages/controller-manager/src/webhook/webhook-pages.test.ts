@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger, systemClock } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
-import type { Hono } from 'hono';
 import { createLogging } from '../logs/logging.ts';
 import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
+import { askApp } from '../serving/ask-app.suite.ts';
+import type { HttpApp } from '../serving/http-app.ts';
 import type { AdmissionRequest } from './admission-review.ts';
 import { createWebhookPages, type Webhook } from './webhook-pages.ts';
 
@@ -23,7 +24,7 @@ class Rig {
   readonly clock = new FakeClock();
   readonly metrics = new PrometheusMetrics();
   readonly seen: AdmissionRequest[] = [];
-  readonly app: Hono;
+  readonly app: HttpApp;
 
   constructor(answer: Webhook['answer'], mostAtOnce?: number) {
     this.app = createWebhookPages({
@@ -49,7 +50,7 @@ class Rig {
   async post(body: unknown, { query = '?timeout=5s', type = 'application/json' } = {}): Promise<globalThis.Response> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const headers = { 'content-type': type };
-    return this.app.request(`/mutate/test${query}`, { method: 'POST', headers, body: text });
+    return askApp(this.app, `/mutate/test${query}`, { method: 'POST', headers, body: text });
   }
 }
 
@@ -146,10 +147,10 @@ test('what is no review is refused, and no webhook hears of it', async () => {
   assert.equal(await statusOf({ ...review, request: { uid: 'u', operation: 'LOOK' } }), 400);
   assert.equal(await statusOf(review, { type: 'text/plain' }), 415);
   assert.equal(await statusOf(`"${'x'.repeat(8 * 1024 * 1024)}"`), 413);
-  assert.equal((await rig.app.request('/mutate/test')).status, 405);
-  assert.equal((await rig.app.request('/mutate/other', { method: 'POST' })).status, 404);
+  assert.equal((await askApp(rig.app, '/mutate/test')).status, 405);
+  assert.equal((await askApp(rig.app, '/mutate/other', { method: 'POST' })).status, 404);
   assert.deepEqual(rig.seen, []);
-  assert.equal((await rig.app.request('/healthz')).status, 200);
+  assert.equal((await askApp(rig.app, '/healthz')).status, 200);
 });
 
 test('what the listener shows who asks for a name is told to everybody, and by default to nobody', async () => {
@@ -157,8 +158,8 @@ test('what the listener shows who asks for a name is told to everybody, and by d
   const options = { ...base, subsystem: 'test_webhook', redact: (text: string) => text, requireCertificate: true };
   const app = createWebhookPages({ ...options, certificateFor: (name) => `PEM of ${name}` });
   const path = '/serving-certificate/a.kube-system.svc';
-  assert.equal(await (await app.request(path)).text(), 'PEM of a.kube-system.svc');
-  assert.equal((await createWebhookPages(options).request(path)).status, 404);
+  assert.equal(await (await askApp(app, path)).text(), 'PEM of a.kube-system.svc');
+  assert.equal((await askApp(createWebhookPages(options), path)).status, 404);
 });
 
 test('more reviews at once than it can take are refused', async () => {
@@ -212,7 +213,7 @@ test('a review that holds the event loop is laid to its webhook and its object, 
   const ask = async (webhook: string, request: object): Promise<void> => {
     const body = JSON.stringify({ ...review, request: { ...review.request, ...request } });
     const headers = { 'content-type': 'application/json' };
-    assert.equal((await app.request(`/${webhook}`, { method: 'POST', headers, body })).status, 200);
+    assert.equal((await askApp(app, `/${webhook}`, { method: 'POST', headers, body })).status, 200);
   };
   const metadata = { namespace: 'default', name: 'web' };
   await ask('quick', { object: { metadata } });

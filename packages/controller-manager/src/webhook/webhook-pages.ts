@@ -1,10 +1,15 @@
 /** What the webhook listener answers: one path a webhook, and health. Entry point: `createWebhookPages`. */
-import { Readable } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
-import type { HttpBindings } from '@hono/node-server';
 import { heldAs, withDeadline, type EventLoopWatchOptions, type LogFields } from '@outrigger/kube';
-import { Hono, type Context } from 'hono';
+import { isApiServer } from '../access/api-server-caller.ts';
 import { parseGoDuration } from '../flags/go-duration.ts';
+import {
+  jsonAnswer,
+  textAnswer,
+  withHeaders,
+  type HttpAnswer,
+  type HttpApp,
+  type HttpRequest,
+} from '../serving/http-app.ts';
 import { ReviewError, readReview, reviewOf, type AdmissionAnswer, type AdmissionRequest } from './admission-review.ts';
 import { MOST_BYTES, ReviewMemory, type Caller } from './review-memory.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
@@ -28,7 +33,7 @@ export interface WebhookPagesOptions extends Omit<EventLoopWatchOptions, 'signal
   readonly redact: (text: string) => string;
   /** Reviews of one caller that are answered at a time, and half of those of all; more are answered 429. Default: 64. */
   readonly mostAtOnce?: number;
-  /** Only callers are answered whose certificate one of the listener's `clientAuthorities` has signed. Default: false. */
+  /** Only callers are answered whose certificate one of the listener's `clientAuthorities` has signed, and not a kubelet. Default: false. */
   readonly requireCertificate?: boolean;
   /** What the listener shows who asks for a name: PEM. Told to everybody, as a handshake tells it. Default: nothing is told. */
   readonly certificateFor?: (name: string) => string;
@@ -37,99 +42,94 @@ export interface WebhookPagesOptions extends Omit<EventLoopWatchOptions, 'signal
 /** Its path; the name follows. The proxy of the API server verifies no certificate, and passes none on. */
 export const SERVING_CERTIFICATE_PATH = '/serving-certificate/';
 
+const HEALTH: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 const DEFAULT_MOST_AT_ONCE = 64;
 /** Time for the answer's way back. */
 const MARGIN_MS = 500;
 /** The longest that this program's webhooks are registered with, without the margin. */
 const LONGEST_MS = 4_500;
 
-export function createWebhookPages(options: WebhookPagesOptions): Hono {
-  const { clock, logger, metrics, mostAtOnce = DEFAULT_MOST_AT_ONCE, subsystem, webhooks } = options;
-  const { certificateFor, requireCertificate = false } = options;
+export function createWebhookPages(options: WebhookPagesOptions): HttpApp {
+  const { certificateFor, clock, logger, metrics, mostAtOnce = DEFAULT_MOST_AT_ONCE, subsystem, webhooks } = options;
   const counted = createWebhookMetrics(metrics, subsystem);
-  const app = new Hono();
   const memory = new ReviewMemory(mostAtOnce);
-  // The listener is up: that is all that can be said, as every webhook answers whatever befalls it.
-  for (const path of ['/healthz', '/livez', '/readyz']) app.get(path, (context) => context.text('ok'));
-  if (certificateFor) {
-    app.get(`${SERVING_CERTIFICATE_PATH}:name`, (context) => context.text(certificateFor(context.req.param('name'))));
-  }
-  for (const webhook of webhooks) {
-    app.use(webhook.path, async (context, next) => {
+  const failed = (error: unknown, path: string): HttpAnswer => {
+    logger.error('Webhook request failed', { path, error });
+    return textAnswer('internal server error', 500);
+  };
+  return async (request) => {
+    const { method, path } = request;
+    const webhook = webhooks.find((one) => one.path === path);
+    if (webhook) {
       const since = clock.monotonic();
-      await next();
-      counted.observe(webhook.name, context.res.status, clock.monotonic() - since);
-    });
-    app.post(webhook.path, async (context) => {
-      const caller = callerOf(context);
-      const refuse = (status: 400 | 401 | 413 | 415 | 429, why: string): Response => {
-        // What is left of the body is not waited for.
-        context.header('Connection', 'close');
-        return context.text(why, status);
-      };
-      if (requireCertificate && !caller.trusted) return refuse(401, 'a certificate of the API server is needed');
-      if (!/^application\/json\s*(?:;|$)/iu.test(context.req.header('content-type') ?? '')) {
-        return refuse(415, 'Content-Type must be application/json');
-      }
-      if (Number(context.req.header('content-length') ?? 0) > MOST_BYTES) {
-        return refuse(413, `a review is at most ${MOST_BYTES} bytes`);
-      }
-      try {
-        using held = memory.hold(caller);
-        const request = readReview(await held.read(bodyOf(context)));
-        // Whatever these are: nobody has checked them, and the log cuts what is long. A controller may have the name of the webhook.
-        const { name, namespace } =
-          ((request.object ?? request.oldObject) as { metadata?: LogFields | null } | undefined)?.metadata ?? {};
-        const answer = await heldAs(`${webhook.name}-webhook`, { ...options, about: { namespace, name } }, () =>
-          answerInTime(webhook, request, context, options),
-        );
-        const { dryRun, operation, uid } = request;
-        logger.verbose(4, 'Webhook answered', {
-          webhook: webhook.name,
-          uid,
-          operation,
-          dryRun,
-          refused: answer.refused,
-        });
-        return context.json(reviewOf(uid, answer));
-      } catch (error) {
-        if (!(error instanceof ReviewError)) throw error;
-        return refuse(error.status, error.message);
-      }
-    });
-    app.all(webhook.path, (context) => context.text('only POST is answered here', 405));
+      const answered = await (method === 'POST'
+        ? reviewed(webhook, request, memory, options).catch((error: unknown) => failed(error, path))
+        : textAnswer('only POST is answered here', 405));
+      counted.observe(webhook.name, answered.status, clock.monotonic() - since);
+      return answered;
+    }
+    const isRead = method === 'GET' || method === 'HEAD';
+    // The listener is up: that is all that can be said, as every webhook answers whatever befalls it.
+    if (isRead && HEALTH.has(path)) return textAnswer('ok');
+    const name = path.startsWith(SERVING_CERTIFICATE_PATH) ? path.slice(SERVING_CERTIFICATE_PATH.length) : '';
+    if (!isRead || !certificateFor || !/^[^/]+$/u.test(name)) return textAnswer('404 Not Found', 404);
+    try {
+      return textAnswer(certificateFor(name));
+    } catch (error) {
+      return failed(error, path);
+    }
+  };
+}
+
+async function reviewed(
+  webhook: Webhook,
+  request: HttpRequest,
+  memory: ReviewMemory,
+  options: WebhookPagesOptions,
+): Promise<HttpAnswer> {
+  const { incoming, query } = request;
+  const { logger, requireCertificate = false } = options;
+  const caller = callerOf(request);
+  // What is left of the body is not waited for.
+  const refuse = (status: 400 | 401 | 413 | 415 | 429, why: string): HttpAnswer =>
+    withHeaders(textAnswer(why, status), { Connection: 'close' });
+  if (requireCertificate && !caller.trusted) return refuse(401, 'a certificate of the API server is needed');
+  if (!/^application\/json\s*(?:;|$)/iu.test(incoming.headers['content-type'] ?? '')) {
+    return refuse(415, 'Content-Type must be application/json');
   }
-  app.onError((error, context) => {
-    logger.error('Webhook request failed', { path: context.req.path, error });
-    return context.text('internal server error', 500);
-  });
-  return app;
+  if (Number(incoming.headers['content-length'] ?? 0) > MOST_BYTES) {
+    return refuse(413, `a review is at most ${MOST_BYTES} bytes`);
+  }
+  try {
+    using held = memory.hold(caller);
+    const review = readReview(await held.read(incoming));
+    // Whatever these are: nobody has checked them, and the log cuts what is long. A controller may have the name of the webhook.
+    const { name, namespace } =
+      ((review.object ?? review.oldObject) as { metadata?: LogFields | null } | undefined)?.metadata ?? {};
+    const answer = await heldAs(`${webhook.name}-webhook`, { ...options, about: { namespace, name } }, () =>
+      answerInTime(webhook, review, query.get('timeout') ?? '', options),
+    );
+    const { dryRun, operation, uid } = review;
+    logger.verbose(4, 'Webhook answered', { webhook: webhook.name, uid, operation, dryRun, refused: answer.refused });
+    return jsonAnswer(reviewOf(uid, answer));
+  } catch (error) {
+    if (!(error instanceof ReviewError)) throw error;
+    return refuse(error.status, error.message);
+  }
 }
 
-/** `env` is Node's request when a listener called, and nothing in a test without one. */
-function incomingOf({ env }: Context): HttpBindings['incoming'] | undefined {
-  return ((env ?? {}) as Partial<HttpBindings>).incoming;
-}
-
-function callerOf(context: Context): Caller {
-  const socket = incomingOf(context)?.socket as Partial<TLSSocket> | undefined;
-  return { peer: socket?.remoteAddress ?? '', trusted: socket?.authorized === true };
-}
-
-function bodyOf(context: Context): Readable {
-  const incoming = incomingOf(context);
-  if (incoming) return incoming;
-  const { body } = context.req.raw;
-  return body ? Readable.fromWeb(body) : Readable.from([]);
+function callerOf({ incoming }: HttpRequest): Caller {
+  const { socket } = incoming;
+  return { peer: socket.remoteAddress ?? '', trusted: isApiServer(socket) };
 }
 
 async function answerInTime(
   webhook: Webhook,
   request: AdmissionRequest,
-  context: Context,
+  timeout: string,
   { clock, logger, redact }: WebhookPagesOptions,
 ): Promise<AdmissionAnswer> {
-  const limitMs = limitOf(context.req.query('timeout'));
+  const limitMs = limitOf(timeout);
   try {
     // One that does not look at its signal must not keep the API server waiting.
     const answer = await withDeadline({ clock, timeoutMs: limitMs, what: `webhook ${webhook.name}` }, (signal) =>
@@ -145,7 +145,7 @@ async function answerInTime(
 }
 
 /** The API server says how long it waits: `?timeout=5s`. */
-function limitOf(timeout: string | undefined): number {
-  const waitsMs = parseGoDuration(timeout ?? '') ?? Infinity;
+function limitOf(timeout: string): number {
+  const waitsMs = parseGoDuration(timeout) ?? Infinity;
   return Math.min(LONGEST_MS, Math.max(waitsMs / 2, waitsMs - MARGIN_MS));
 }
