@@ -51,15 +51,11 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
     log,
   );
   manager.start();
-  // The Lease names the host; its address is that of the node of this name.
   const host = hollowNode({ name: hostname() });
   await nodes.create({ ...host, spec: {} });
-  await nodes.patch(
-    { name: hostname() },
-    { type: 'merge', body: { status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] } } },
-    { subresource: 'status' },
-  );
-  const direct = [kubeconfig, `--manager-port=${port}`, '--insecure-skip-tls-verify'];
+  // It runs in no Pod: without its name no one is asked.
+  const server = `--server=https://127.0.0.1:${port}`;
+  const direct = [kubeconfig, server, '--insecure-skip-tls-verify'];
   const until = async (
     what: string,
     holds: (outcome: StatusOutcome) => boolean,
@@ -74,6 +70,7 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
     await waitUntil(what, reached, { patienceMs: 180_000, pollMs: 250, logs: [log, path.join(directory, 'status')] });
     return outcome;
   };
+  await until('no Pod', ({ text }) => /BUDGET: no Pod of the manager runs/u.test(text), kubeconfig);
   const healthy = await until(
     'healthy',
     ({ code, text }) =>
@@ -88,7 +85,7 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
     'its certificate is not trusted',
     ({ text }) => /BUDGET: .*certificate/u.test(text),
     kubeconfig,
-    `--manager-port=${port}`,
+    server,
   );
   assert.equal(untrusted.code, 1, untrusted.text);
   assert.match(untrusted.text, /^Unknown: 7 of the checks could not be made/u);
@@ -103,7 +100,7 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
     'forbidden',
     ({ text }) => /BUDGET: .*status 403/u.test(text),
     `--kubeconfig=${stranger}`,
-    `--server=https://127.0.0.1:${port}`,
+    server,
     '--insecure-skip-tls-verify',
   );
   assert.equal(forbidden.code, 1, forbidden.text);

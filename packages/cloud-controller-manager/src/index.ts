@@ -30,6 +30,7 @@ export { loadBalancerReasons } from './commands/event-reasons.ts';
 export { explanationOf, listedKinds } from './explain/explanation.ts';
 export type { Explanation, ExplanationList, ExplainedKind, ListedFact, ListedStanding } from './explain/explanation.ts';
 export { hostOf, urlOf } from './explain/leader-host.ts';
+export { isOfManager, leaderPod, noLeaderPod, selectorsOfLeader } from './explain/leader-pod.ts';
 export { clusterOf, managerFlags, managerOf, type ManagerOptions } from './explain/manager-access.ts';
-export { oneLine } from './explain/one-line.ts';
+export { jsonText, oneLine } from './explain/one-line.ts';
 export { renderExplanation } from './explain/render-explanation.ts';

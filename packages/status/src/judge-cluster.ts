@@ -1,6 +1,6 @@
 /** From what was read to what is said: pure. Each section is a function; what is wrong is collected beside it. */
 import { hostOf, loadBalancerReasons } from '@outrigger/cloud-controller-manager';
-import type { CoreEvent, Node, Service } from '@outrigger/kube';
+import type { CoreEvent, KubeObject, Node, Service } from '@outrigger/kube';
 import type { ClusterFacts, Fact, LeaderPage, Workload } from './cluster-facts.ts';
 import type {
   BudgetStatus,
@@ -25,6 +25,7 @@ import { ageText } from './age-text.ts';
 import { newestEvent, timeOfEvent } from './cluster-events.ts';
 import { webhooksOf } from './judge-webhooks.ts';
 import { MetricSamples } from './metric-samples.ts';
+import { shell } from './shell-command.ts';
 
 export const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';
 /** A node or a Service that waits for less is on its way. */
@@ -39,7 +40,10 @@ const OUR_COMPONENTS = /cloud|service-(?:lb-)?controller|route-controller/u;
 
 const OTHER_PROGRAM = 'the program that leads is not Outrigger, and does not report it';
 
-/** With the Events of cloud controllers by the UID of what they are about: there may be many of both. */
+/** As the host takes them; whatever else a page of metrics says is none. */
+const PROVIDER = /^[a-z0-9-]+$/u;
+
+/** With the Events of cloud controllers by `objectKey` of what they are about: there may be many of both. */
 interface IndexedFacts extends ClusterFacts {
   readonly eventsOf: ReadonlyMap<string, readonly CoreEvent[]>;
 }
@@ -48,12 +52,16 @@ interface IndexedFacts extends ClusterFacts {
 type Tell = (problem: Problem) => void;
 
 export function judgeCluster(read: ClusterFacts): ClusterStatus {
-  const facts: IndexedFacts = { ...read, eventsOf: eventsByObject(read.events) };
+  const ours = 'value' in read.events ? read.events.value.filter((event) => isOurEvent(event)) : [];
+  const facts: IndexedFacts = {
+    ...read,
+    eventsOf: Map.groupBy(ours, ({ involvedObject }) => objectKey(involvedObject)),
+  };
   const problems: Problem[] = [];
   const tell: Tell = (problem) => void problems.push(problem);
   const samples = samplesOf(facts.metrics);
   const process = processOf(samples);
-  const ours = <T>(read: (samples: MetricSamples) => T): Reading<T> => {
+  const reported = <T>(read: (samples: MetricSamples) => T): Reading<T> => {
     if ('unknown' in samples) return samples;
     if ('value' in process && process.value.program === 'other') return { notReported: OTHER_PROGRAM };
     return { value: read(samples.value) };
@@ -65,11 +73,11 @@ export function judgeCluster(read: ClusterFacts): ClusterStatus {
     process: toldProcess(process, tell),
     clouds: cloudsOf(facts, samples, process, tell),
     nodes: mapped(facts.nodes, (nodes) => nodesOf(nodes, facts, tell)),
-    deletions: ours((metrics) => deletionsOf(metrics, tell)),
+    deletions: reported((metrics) => deletionsOf(metrics, tell)),
     services: mapped(facts.services, (services) => servicesOf(services, facts, tell)),
-    routes: ours((metrics) => routesOf(metrics, tell)),
-    orphans: ours((metrics) => orphansOf(metrics, tell)),
-    budget: ours((metrics) => budgetOf(metrics)),
+    routes: reported((metrics) => routesOf(metrics, tell)),
+    orphans: reported((metrics) => orphansOf(metrics, tell)),
+    budget: reported((metrics) => budgetOf(metrics)),
     events: mapped(facts.events, (events) => ({ warnings: events.filter(({ type }) => type === 'Warning').length })),
     webhooks: mapped(facts.webhooks, (all) => all.flatMap((one) => webhooksOf(one, facts, tell))),
   } satisfies Partial<ClusterStatus>;
@@ -131,14 +139,14 @@ function leaderOf(facts: ClusterFacts, process: Reading<ProcessStatus>, tell: Te
     const runsWithout = lease === undefined && 'value' in process && process.value.controllers.length > 0;
     if (!holds && !runsWithout) {
       const [what, remedy] = noLeader(name, { exists: lease !== undefined, holder, renewed, at: facts.at });
-      const logs = `kubectl --namespace=${facts.namespace} logs --selector=app.kubernetes.io/component=cloud-controller-manager --tail=50`;
+      const logs = shell`kubectl --namespace=${facts.namespace} logs --selector=app.kubernetes.io/component=cloud-controller-manager --tail=50`;
       tell({
         severity: 'error',
         section: 'leader',
         message: what,
         remedy,
         commands: [
-          `kubectl --namespace=${facts.namespace} get pods --selector=app.kubernetes.io/component=cloud-controller-manager --output=wide`,
+          shell`kubectl --namespace=${facts.namespace} get pods --selector=app.kubernetes.io/component=cloud-controller-manager --output=wide`,
           logs,
         ],
         runbook: 'OutriggerNoLeader',
@@ -200,7 +208,7 @@ function workloadOf({ kind, metadata, spec, status }: Workload, tell: Tell): Wor
       ...(desired === 0 && {
         remedy: isDaemonSet ? 'Check its node selector: no node has these labels.' : 'Set its replicas to 1 or more.',
       }),
-      commands: [`kubectl --namespace=${namespace} describe ${isDaemonSet ? 'daemonset' : 'deployment'} ${name}`],
+      commands: [shell`kubectl --namespace=${namespace} describe ${isDaemonSet ? 'daemonset' : 'deployment'} ${name}`],
       ...(ready === 0 && { runbook: 'OutriggerDown' }),
     });
   }
@@ -247,12 +255,13 @@ function samplesOf(page: Fact<LeaderPage>): Fact<MetricSamples> {
 function processOf(samples: Fact<MetricSamples>): Reading<ProcessStatus> {
   return mapped(samples, (metrics) => {
     const version = metrics.of('kubernetes_build_info')[0]?.labels['git_version'];
-    const [started] = metrics.of('process_start_time_seconds');
+    const started = (metrics.of('process_start_time_seconds')[0]?.value ?? NaN) * 1000;
     const running = metrics.of('running_managed_controllers').filter(({ value }) => value > 0);
     return {
       program: metrics.hasAny('outrigger_') ? 'outrigger' : 'other',
       ...(version !== undefined && { version }),
-      ...(started && { startedAt: timeOf(started.value * 1000) }),
+      // No date is further from 1970.
+      ...(Math.abs(started) <= 8.64e15 && { startedAt: timeOf(started) }),
       controllers: [...new Set(running.map(({ labels }) => labels['name'] ?? ''))].toSorted(),
       hanging: metrics.sum('outrigger_reconciles_hanging'),
     };
@@ -277,16 +286,17 @@ function toldProcess(process: Reading<ProcessStatus>, tell: Tell): Reading<Proce
 
 /** A failing cloud is known from two pages of the leader, and from Events where neither can be read. */
 function cloudsOf(
-  facts: ClusterFacts,
+  facts: IndexedFacts,
   samples: Fact<MetricSamples>,
   process: Reading<ProcessStatus>,
   tell: Tell,
 ): Reading<readonly CloudStatus[]> {
   const page = 'value' in facts.readyz ? cloudsOfHealth(facts.readyz.value.text) : undefined;
   const metrics = 'value' in samples ? cloudsOfMetrics(samples.value) : [];
-  const event = 'value' in facts.events ? cloudEvent(facts.events.value) : undefined;
+  const event = cloudEvent(facts);
   const isOther = 'value' in process && process.value.program === 'other';
-  const known = [...new Map([...metrics, ...(page ?? [])].map((one) => [keyOf(one), one])).values()];
+  const told = [...metrics, ...(page ?? [])].filter(({ provider }) => PROVIDER.test(provider));
+  const known = [...new Map(told.map((one) => [keyOf(one), one])).values()];
   // A page that says that all answer is newer than what another says of one service.
   const failing = known.filter(({ answers }) => !answers);
   for (const one of failing) tell(cloudProblem(one));
@@ -321,7 +331,7 @@ function cloudProblem({ code = '', failingSince, provider, service }: CloudStatu
     remedy: refused
       ? 'Correct the credentials in the cloud config, which is read again, and try them.'
       : 'Check the cloud, a proxy and DNS, and try the cloud config; requests are retried.',
-    commands: [`outrigger config validate --cloud-provider=${provider} --cloud-config=FILE`],
+    commands: [shell`outrigger config validate --cloud-provider=${provider} --cloud-config=FILE`],
     runbook: 'OutriggerCloudCallsFailing',
   };
 }
@@ -357,9 +367,15 @@ function cloudsOfMetrics(metrics: MetricSamples): readonly CloudStatus[] {
   ];
 }
 
-function cloudEvent(events: readonly CoreEvent[]): CoreEvent | undefined {
+function cloudEvent({ eventsOf }: IndexedFacts): CoreEvent | undefined {
   const reasons = new Set(['CloudCredentialsRefused', 'CloudUnreachable', 'CloudAnswers']);
-  const newest = newestEvent(events.filter(({ reason = '' }) => reasons.has(reason)));
+  const events = [...eventsOf.values()].flat();
+  const newest = newestEvent(
+    events.filter(
+      ({ involvedObject: about, reason = '' }) =>
+        reasons.has(reason) && about.kind === 'Namespace' && about.name === 'kube-system' && !about.namespace,
+    ),
+  );
   return newest?.type === 'Warning' ? newest : undefined;
 }
 
@@ -371,7 +387,7 @@ function nodesOf(nodes: readonly Node[], facts: IndexedFacts, tell: Tell): Nodes
     .map((node): WaitingNode => {
       const name = node.metadata?.name ?? '';
       const created = millisecondsOf(node.metadata?.creationTimestamp);
-      const event = newestEvent(eventsAbout(facts, node.metadata?.uid).filter(({ type }) => type === 'Warning'));
+      const event = newestEvent(eventsAbout(facts, 'Node', node).filter(({ type }) => type === 'Warning'));
       const reason = facts.plans.get(`node/${name}`) ?? event?.message;
       return {
         name,
@@ -388,7 +404,7 @@ function nodesOf(nodes: readonly Node[], facts: IndexedFacts, tell: Tell): Nodes
       section: 'nodes',
       about: `Node ${name}`,
       message: `It has not been initialized for ${ageText(waitedSeconds * 1_000)}: ${reason ?? 'no Event says why'}`,
-      commands: [`outrigger explain node ${name}`, `kubectl describe node ${name}`],
+      commands: [shell`outrigger explain node ${name}`, shell`kubectl describe node ${name}`],
       runbook: 'OutriggerNodesUninitialized',
     });
   }
@@ -402,16 +418,28 @@ function tellRest(count: number, section: 'nodes' | 'services', thing: string, t
   tell({ severity: 'error', section, message: `${counted(rest, `more ${thing}`)} with a problem.`, commands: [] });
 }
 
-function eventsByObject(events: Fact<readonly CoreEvent[]>): ReadonlyMap<string, readonly CoreEvent[]> {
-  if ('unknown' in events) return new Map();
-  const ours = events.value.filter(({ reportingComponent, source }) =>
-    OUR_COMPONENTS.test((source?.component ?? '') || (reportingComponent ?? '')),
-  );
-  return Map.groupBy(ours, ({ involvedObject }) => involvedObject?.uid ?? '');
+function isOurEvent({ reportingComponent, source }: CoreEvent): boolean {
+  return OUR_COMPONENTS.test((source?.component ?? '') || (reportingComponent ?? ''));
 }
 
-function eventsAbout({ eventsOf }: IndexedFacts, uid: string = ''): readonly CoreEvent[] {
-  return uid === '' ? [] : (eventsOf.get(uid) ?? []);
+/**
+ * The UID alone would do, if it were not written by whoever may write Events in any namespace. An Event has the namespace of what it is
+ * about: the API server sees to it.
+ */
+function objectKey({
+  kind = '',
+  namespace = '',
+  uid = '',
+}: {
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+}): string {
+  return `${kind} ${namespace} ${uid}`;
+}
+
+function eventsAbout({ eventsOf }: IndexedFacts, kind: string, { metadata }: KubeObject): readonly CoreEvent[] {
+  return metadata?.uid === undefined ? [] : (eventsOf.get(objectKey({ ...metadata, kind })) ?? []);
 }
 
 function deletionsOf(metrics: MetricSamples, tell: Tell): DeletionsStatus {
@@ -462,8 +490,8 @@ interface ServiceWord {
   readonly since?: number | undefined;
 }
 
-function wordOf({ metadata, status }: Service, facts: IndexedFacts): ServiceWord {
-  const condition = status?.conditions?.find(({ type }) => type === 'LoadBalancerReady');
+function wordOf(service: Service, facts: IndexedFacts): ServiceWord {
+  const condition = service.status?.conditions?.find(({ type }) => type === 'LoadBalancerReady');
   if (condition) {
     const { lastTransitionTime, message, reason } = condition;
     const ready = condition.status === 'True' || reason === ELSEWHERE;
@@ -475,7 +503,7 @@ function wordOf({ metadata, status }: Service, facts: IndexedFacts): ServiceWord
       since: millisecondsOf(lastTransitionTime),
     };
   }
-  const events = eventsAbout(facts, metadata?.uid);
+  const events = eventsAbout(facts, 'Service', service);
   const { done, failed: failures } = loadBalancerReasons;
   const last = newestEvent(events.filter(({ reason = '' }) => failures.has(reason) || done.has(reason)));
   const failed = failures.has(last?.reason ?? '');
@@ -538,8 +566,8 @@ function serviceProblem({ message, name, namespace, reason, state, waitedSeconds
     about: `Service ${namespace}/${name}`,
     message: `${SERVICE_STATES[state]} ${ageText(waitedSeconds * 1_000)}: ${reason === undefined ? why : `${reason}: ${why}`}`,
     commands: [
-      `outrigger explain service ${namespace}/${name}`,
-      `kubectl --namespace=${namespace} describe service ${name}`,
+      shell`outrigger explain service ${namespace}/${name}`,
+      shell`kubectl --namespace=${namespace} describe service ${name}`,
     ],
     runbook: 'OutriggerServiceSyncFailing',
   };

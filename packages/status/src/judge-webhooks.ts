@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { ClusterFacts, WebhookConfiguration } from './cluster-facts.ts';
 import type { CertificateStatus, Problem, ReplicaCertificate, WebhookStatus } from './cluster-status.ts';
+import { shell } from './shell-command.ts';
 
 /** Certificates that expire sooner are told of… */
 const RENEW_MS = 14 * 86_400_000;
@@ -30,7 +31,7 @@ export function webhooksOf(
 ): readonly WebhookStatus[] {
   const name = metadata?.name ?? '';
   const about = `${kind ?? ''} ${name}`;
-  const show = `kubectl get ${(kind ?? '').toLowerCase()} ${name} --output=yaml`;
+  const show = shell`kubectl get ${(kind ?? '').toLowerCase()} ${name} --output=yaml`;
   return webhooks.map(({ clientConfig, failurePolicy, name: webhook = '' }) => {
     const authorities = authoritiesOf(clientConfig?.caBundle ?? '');
     const [last] = authorities;

@@ -4,7 +4,7 @@ import { createClient, createTransport, loadConfig, systemClock } from '@outrigg
 import { startEmbeddedApiServer } from '@outrigger/testing';
 import { readCluster } from './read-cluster.ts';
 
-test('of the Pods of a namespace those that may be the leader are read, and no others', async () => {
+test('of the Pods of the namespace of the Lease those that may be the leader are read, and no others', async () => {
   await using server = await startEmbeddedApiServer();
   const yaml = server.kubeconfig().yaml;
   const cluster = await loadConfig({ kubeconfig: 'embedded', readFile: () => Promise.resolve(yaml) });
@@ -26,10 +26,14 @@ test('of the Pods of a namespace those that may be the leader are read, and no o
   pod('kube-system', 'cloud-controller-manager-control-2', 'control-2');
   pod('kube-system', 'kube-proxy-a', 'control-1');
   pod('kube-system', 'kube-proxy-b', 'worker-1');
-  pod('outrigger', 'ccm-x7k2p', 'worker-1', { 'app.kubernetes.io/component': 'cloud-controller-manager' });
+  const label = { 'app.kubernetes.io/component': 'cloud-controller-manager' };
+  pod('kube-system', 'ccm-x7k2p', 'worker-1', label);
+  // Whoever may make Pods in another namespace gives them any label and any name.
+  for (const name of ['control-1', 'cloud-controller-manager-control-2']) pod('a-tenant', name, 'control-1', label);
   for (const [holderIdentity, expected] of [
     ['control-1_0b6f', ['ccm-x7k2p', 'cloud-controller-manager-control-1']],
     ['cloud-controller-manager-control-2_0b6f', ['ccm-x7k2p', 'cloud-controller-manager-control-2']],
+    ['kube-proxy-b_0b6f', ['ccm-x7k2p', 'kube-proxy-b']],
     ['control-1,metadata.name!=x_0b6f', ['ccm-x7k2p']],
     ['', ['ccm-x7k2p']],
   ] as const) {
@@ -47,7 +51,10 @@ test('of the Pods of a namespace those that may be the leader are read, and no o
     });
     assert.ok('value' in pods, holderIdentity);
     assert.deepEqual(pods.value.map(({ metadata: { name = '' } = {} }) => name).toSorted(), expected);
+    assert.ok(pods.value.every(({ metadata }) => metadata?.namespace === 'kube-system'));
   }
+  const ofProgram = server.requests.filter(({ path }) => /\/(?:pods|deployments|daemonsets)$/u.test(path));
+  for (const { path } of ofProgram) assert.match(path, /\/namespaces\/kube-system\//u);
   const asked = server.requests.filter(({ path }) => path.endsWith('/pods'));
   assert.ok(asked.length > 0);
   for (const { query } of asked) assert.match(query, /Selector=/u, 'there may be thousands');

@@ -1,5 +1,5 @@
 /** What the API server says. Each list is by itself: one that is refused leaves the others. */
-import { hostOf } from '@outrigger/cloud-controller-manager';
+import { hostOf, isOfManager, selectorsOfLeader } from '@outrigger/cloud-controller-manager';
 import {
   isForbidden,
   isNotFound,
@@ -12,6 +12,7 @@ import {
   type KubeObject,
   type ListOptions,
   type Node,
+  type Pod,
   type Resource,
   type Service,
 } from '@outrigger/kube';
@@ -47,7 +48,7 @@ const CLEANUP_FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 
 interface ReadClusterOptions {
   readonly client: Client;
-  /** Of the Lease. */
+  /** Of the Lease, and of what runs the manager: in others, anybody's Pods may look like it. */
   readonly namespace: string;
   readonly leaseName: string;
   readonly call: CallOptions;
@@ -89,27 +90,25 @@ export async function readCluster({
   );
   const list = <T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<readonly T[]> =>
     listAll(client, resource, { ...call, ...options });
-  // With our label; without it by their names, where `besides` looks for them.
-  const ofProgram = async <T extends KubeObject>(
-    resource: Resource<T>,
-    besides: readonly ListOptions[] = [{}],
-  ): Promise<readonly T[]> => {
-    const [labelled, ...others] = await Promise.all([
-      list(resource, { labelSelector: `${OUR_LABEL}=${COMPONENT}` }),
-      ...besides.map((options) => list(resource, { namespace, ...options })),
-    ]);
-    const all = [...labelled, ...others.flat().filter((one) => one.metadata?.name?.includes(COMPONENT))];
-    return [...new Map(all.map((one) => [one.metadata?.uid, one])).values()];
+  const host = 'value' in lease ? hostOf(lease.value?.spec?.holderIdentity ?? '') : '';
+  const workloadsOf = async (resource: Resource<Workload>): Promise<readonly Workload[]> =>
+    (await kinds(list(resource, { namespace }), resource.kind)).filter((one) => isOfManager(one));
+  // There may be thousands: of them those that may be the leader, or another replica.
+  const podsOf = async (...selections: readonly ListOptions[]): Promise<readonly Pod[]> => {
+    const all = await Promise.all(selections.map((options) => list(resources.pods, { namespace, ...options })));
+    const ours = all.flat().filter((pod) => isOfManager(pod) || pod.metadata?.name === host);
+    return [...new Map(ours.map((pod) => [pod.metadata?.uid, pod])).values()];
   };
   const about = (selector: string): Promise<readonly CoreEvent[]> =>
     list(resources.coreEvents, { fieldSelector: selector });
   const [workloads, pods, nodes, allServices, events, webhooks] = await Promise.all([
+    fact(Promise.all([workloadsOf(deployments), workloadsOf(daemonSets)]).then((all) => all.flat())),
     fact(
-      Promise.all([kinds(ofProgram(deployments), 'Deployment'), kinds(ofProgram(daemonSets), 'DaemonSet')]).then(
-        (all) => all.flat(),
+      podsOf(
+        { labelSelector: `${OUR_LABEL}=${COMPONENT}` },
+        ...selectorsOfLeader(host).map((fieldSelector) => ({ fieldSelector })),
       ),
     ),
-    fact(ofProgram(resources.pods, podsOfLeader(lease))),
     // There may be thousands of nodes: `trimmed` spares the server and this process what is not looked at here.
     fact(Promise.resolve(known?.nodes() ?? list(resources.nodes, { trimmed: true }))),
     fact(Promise.resolve(known?.services() ?? list(resources.services))),
@@ -143,14 +142,6 @@ export async function readCluster({
 
 function filtered<T>(all: Fact<readonly T[]>, isWanted: (one: T) => boolean | undefined): Fact<readonly T[]> {
   return 'unknown' in all ? all : { value: all.value.filter((one) => isWanted(one)) };
-}
-
-/** A namespace may have a Pod for each node, and more: the leader's has the name of its host, or runs there. */
-function podsOfLeader(lease: ReadCluster['lease']): readonly ListOptions[] {
-  const host = 'value' in lease ? hostOf(lease.value?.spec?.holderIdentity ?? '') : '';
-  // Whatever is no name would be read as more of the selector.
-  if (!/^[\w.-]+$/u.test(host)) return [];
-  return [{ fieldSelector: `metadata.name=${host}` }, { fieldSelector: `spec.nodeName=${host}` }];
 }
 
 async function listAll<T extends KubeObject>(

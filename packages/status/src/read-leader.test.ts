@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node, Pod, Transport } from '@outrigger/kube';
+import type { Pod, Transport } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import type { ReadCluster } from './read-cluster.ts';
 import { readLeader } from './read-leader.ts';
@@ -23,19 +23,19 @@ function apiServer(answers: Readonly<Record<string, Answer>>, asked: string[]): 
 }
 
 const pod: Pod = {
-  metadata: { namespace: 'outrigger', name: 'ccm-x7k2p' },
+  metadata: {
+    namespace: 'outrigger',
+    name: 'ccm-x7k2p',
+    labels: { 'app.kubernetes.io/component': 'cloud-controller-manager' },
+  },
   spec: { nodeName: 'control-1', containers: [] },
-  status: { phase: 'Running', podIP: '10.0.0.5' },
-};
-const node: Node = {
-  metadata: { name: 'control-1' },
-  status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] },
+  status: { phase: 'Running', podIP: '127.0.0.1' },
 };
 
 function cluster(holderIdentity: string, pods: readonly Pod[] = [pod]): ReadCluster {
   return {
     lease: { value: { spec: { holderIdentity } } },
-    nodes: { value: [node] },
+    nodes: { value: [] },
     pods: { value: pods },
     services: { value: [] },
     events: { value: [] },
@@ -45,6 +45,8 @@ function cluster(holderIdentity: string, pods: readonly Pod[] = [pod]): ReadClus
   };
 }
 
+const NOT_FOUND = (host: string): string =>
+  `no Pod of the manager runs in the namespace outrigger under the name ${host} or on the node ${host}: name the manager with --server`;
 const PROXY = '/api/v1/namespaces/outrigger/pods/https:ccm-x7k2p:10258/proxy';
 const call = { timeoutMs: 1_000 };
 const clock = new FakeClock();
@@ -64,7 +66,7 @@ test('through the proxy of the API server health is read, and why the rest is no
       call,
       clock,
       cluster: cluster(holder),
-      namespace: 'kube-system',
+      namespace: 'outrigger',
       transport,
     });
     assert.ok('value' in readyz, holder);
@@ -83,7 +85,7 @@ test('where its address is not reached either, both reasons are told; of a manag
     call,
     clock,
     cluster: cluster('control-1_0b6f'),
-    namespace: 'kube-system',
+    namespace: 'outrigger',
     transport: apiServer(
       {
         [`${PROXY.replace('10258', '1')}/healthz?verbose`]: [200, '[+]ping ok\n'],
@@ -109,7 +111,7 @@ test('who may not use the proxy is told which permission is lacking', async () =
     call,
     clock,
     cluster: cluster('control-1_0b6f'),
-    namespace: 'kube-system',
+    namespace: 'outrigger',
     transport: apiServer({ [`${PROXY}/metrics`]: refused, [`${PROXY}/readyz?verbose`]: refused }, []),
   });
   for (const fact of [metrics, readyz]) {
@@ -125,15 +127,20 @@ test('without a leader, and without any way to it, it says so and asks nobody', 
   for (const [known, why] of [
     [cluster(''), 'there is no leader'],
     [{ ...cluster('a_b'), lease: { unknown: 'forbidden' } }, 'forbidden'],
-    [cluster('elsewhere_0b6f', []), 'neither a node nor a Pod is known that the leader runs on; name it with --server'],
+    [{ ...cluster('control-1_0b6f'), pods: { unknown: 'may not list pods' } }, 'may not list pods'],
+    [cluster('elsewhere_0b6f'), NOT_FOUND('elsewhere')],
+    // The name of its host may lead anywhere, and the address of a Pod that has ended may be another's by now.
+    [cluster('evil.example_0b6f', []), NOT_FOUND('evil.example')],
+    [cluster('control-1_0b6f', [{ ...pod, status: { ...pod.status, phase: 'Failed' } }]), NOT_FOUND('control-1')],
+    [cluster('control-1_0b6f', [{ ...pod, metadata: { name: 'kube-proxy' } }]), NOT_FOUND('control-1')],
   ] as const) {
     const asked: string[] = [];
     const { metrics, plans, readyz } = await readLeader({
-      access: {},
+      access: { configOf: (server) => assert.fail(`${server} is asked`) },
       call,
       clock,
       cluster: known,
-      namespace: 'kube-system',
+      namespace: 'outrigger',
       transport: apiServer({}, asked),
     });
     assert.deepEqual([readyz, metrics, plans.size, asked], [{ unknown: why }, { unknown: why }, 0, []]);
@@ -147,7 +154,7 @@ test('a manager that is named is asked, and not the leader through the proxy', a
     call,
     clock,
     cluster: cluster('control-1_0b6f'),
-    namespace: 'kube-system',
+    namespace: 'outrigger',
     transport: apiServer({}, asked),
   });
   assert.ok('unknown' in readyz);

@@ -3,13 +3,12 @@
  * works wherever its address is reached and its certificate is trusted; the second from everywhere, but as nobody, so that only what the
  * manager tells everybody can be read.
  */
-import { hostOf, urlOf } from '@outrigger/cloud-controller-manager';
+import { hostOf, leaderPod, noLeaderPod, urlOf } from '@outrigger/cloud-controller-manager';
 import {
   createTransport,
   type CallOptions,
   type Clock,
   type ClusterConfig,
-  type Node,
   type Pod,
   type Transport,
 } from '@outrigger/kube';
@@ -23,7 +22,7 @@ const DEFAULT_PORT = 10_258;
 const MOST_ASKED = 20;
 
 export interface LeaderAccess {
-  /** `https://host:port`. Default: found by its Lease. */
+  /** `https://host:port`; is asked directly alone. Default: found by its Lease. */
   readonly url?: string;
   /** `--secure-port` of the managers. Default: 10258. */
   readonly port?: number;
@@ -63,38 +62,25 @@ async function waysTo(
   owned: AsyncDisposableStack,
 ): Promise<readonly Way[] | string> {
   const { configOf, port = DEFAULT_PORT } = access;
-  const leader = leaderIn(cluster);
-  if (typeof leader === 'string' && access.url === undefined) return leader;
-  const { address, pod } = typeof leader === 'string' ? {} : leader;
-  const url = access.url ?? (address === undefined ? undefined : urlOf(address, port));
-  const ways: Way[] = [];
-  if (configOf && url !== undefined) {
-    ways.push(directWay(url, owned.use(createTransport(await configOf(url), { clock, retry: false })), call));
-  }
+  const directly = async (url: string): Promise<readonly Way[]> =>
+    configOf ? [directWay(url, owned.use(createTransport(await configOf(url), { clock, retry: false })), call)] : [];
   // Who names a manager means that one, and not the leader.
-  if (pod && access.url === undefined) ways.push(wayByProxy(pod, port, namespace, transport, call));
-  return ways.length > 0 ? ways : 'neither a node nor a Pod is known that the leader runs on; name it with --server';
+  if (access.url !== undefined) return await directly(access.url);
+  const pod = leaderIn(cluster, namespace);
+  if (typeof pod === 'string') return pod;
+  const { podIP } = pod.status ?? {};
+  return [
+    ...(podIP === undefined ? [] : await directly(urlOf(podIP, port))),
+    wayByProxy(pod, port, namespace, transport, call),
+  ];
 }
 
-interface Leader {
-  readonly address: string;
-  readonly pod?: Pod;
-}
-
-function leaderIn({ lease, nodes, pods }: ReadCluster): Leader | string {
+/** Or why it is not known. */
+function leaderIn({ lease, pods }: ReadCluster, namespace: string): Pod | string {
   if ('unknown' in lease) return lease.unknown;
   const host = hostOf(lease.value?.spec?.holderIdentity ?? '');
   if (host === '') return 'there is no leader';
-  const node = listed(nodes).find(({ metadata }) => metadata?.name === host);
-  const pod =
-    listed(pods).find(({ metadata }) => metadata?.name === host) ??
-    listed(pods).find(({ spec, status }) => spec?.nodeName === host && status?.phase === 'Running');
-  const internal = node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
-  return { address: internal ?? pod?.status?.podIP ?? host, ...(pod && { pod }) };
-}
-
-function listed<T extends Node | Pod>(all: Fact<readonly T[]>): readonly T[] {
-  return 'value' in all ? all.value : [];
+  return 'unknown' in pods ? pods.unknown : (leaderPod(pods.value, host) ?? noLeaderPod(namespace, host));
 }
 
 /** Upstream's own framework serves `/healthz` alone. */

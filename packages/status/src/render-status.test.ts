@@ -162,7 +162,16 @@ test('what others wrote into an Event or a condition tells the terminal nothing,
     {
       ...healthy,
       state: 'problems',
-      problems: [{ severity: 'error', section: 'services', about: 'Service shop/web', message: hostile, commands: [] }],
+      problems: [
+        {
+          severity: 'error',
+          section: 'services',
+          about: 'Service shop/web',
+          message: hostile,
+          remedy: `Ask: ${hostile}`,
+          commands: [`kubectl describe '${hostile}'`],
+        },
+      ],
       services: { value: { total: 1, ready: 0, waiting: [{ ...waiting, message: hostile }] } },
       nodes: { unknown: hostile },
     },
@@ -170,7 +179,7 @@ test('what others wrote into an Event or a condition tells the terminal nothing,
   );
   assert.doesNotMatch(text, /[^\P{Cc}\n]/u);
   assert.doesNotMatch(text, /^Healthy/mu);
-  assert.equal(text.match(/no quota \]0;owned 2J Healthy/gu)?.length, 3);
+  assert.equal(text.match(/no quota \]0;owned 2J Healthy/gu)?.length, 5);
 });
 
 test('of webhooks the first expiry of all replicas is shown, and once why one does not tell', () => {

@@ -59,8 +59,8 @@ function renderProblem(
   const mark = severity === 'error' ? paint(RED, 'ERROR') : paint(YELLOW, 'WARNING');
   return [
     `${number}. ${mark} ${oneLine(`${about === undefined ? '' : `${about}: `}${message}`)}`,
-    ...(remedy === undefined ? [] : [`   Remedy:  ${remedy}`]),
-    ...commands.map((command, index) => `   ${index === 0 ? 'Run:     ' : '         '}${command}`),
+    ...(remedy === undefined ? [] : [`   Remedy:  ${oneLine(remedy)}`]),
+    ...commands.map((command, index) => `   ${index === 0 ? 'Run:     ' : '         '}${oneLine(command)}`),
     ...(runbook === undefined ? [] : [`   Runbook: ${runbook}`]),
     '',
   ].join('\n');

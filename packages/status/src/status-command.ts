@@ -2,6 +2,7 @@
 import {
   clusterOf,
   defineCommand,
+  jsonText,
   managerFlags,
   managerOf,
   type Command,
@@ -78,7 +79,7 @@ function statusCommandOf(name: string, summary: string): Command {
       );
       // Only a terminal has a width.
       const colour = stdout.columns !== undefined && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-      stdout.write(output === 'json' ? `${JSON.stringify(status, undefined, 2)}\n` : renderStatus(status, { colour }));
+      stdout.write(output === 'json' ? jsonText(status) : renderStatus(status, { colour }));
       return EXIT_CODES[status.state];
     },
   });

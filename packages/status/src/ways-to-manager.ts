@@ -11,6 +11,7 @@ import {
 } from '@outrigger/kube';
 import type { Fact, LeaderPage } from './cluster-facts.ts';
 import { whyUnknown } from './read-cluster.ts';
+import { shell } from './shell-command.ts';
 
 /** Who can be reached answers in milliseconds; a packet that is dropped on its way would take the whole time that was given… */
 const REACH_MS = 5_000;
@@ -44,7 +45,7 @@ export function wayByProxy(pod: Pod, port: number, namespace: string, transport:
       if (status !== 401 && status !== 403) return '';
       // Said by the API server itself, of the user.
       if (text.includes('pods/proxy')) return `; grant the user get on pods/proxy in the namespace ${own}`;
-      const forward = `kubectl -n ${own} port-forward pod/${name} ${port}`;
+      const forward = shell`kubectl -n ${own} port-forward pod/${name} ${port}`;
       return `; that proxy does not say who asks: ask the manager itself, with --server=https://127.0.0.1:${port} through ${forward}`;
     },
   };

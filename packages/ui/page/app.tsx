@@ -9,6 +9,7 @@ import { Plan } from './plan.tsx';
 import { Empty } from './pieces.tsx';
 import { Routes } from './routes.tsx';
 import { Services, ServiceTree } from './services.tsx';
+import { openSession } from './session.ts';
 import { connect, newState, type PageState } from './state.ts';
 import { age } from './words.ts';
 
@@ -164,7 +165,9 @@ function App({ state }: { readonly state: PageState }): JSX.Element {
         </header>
         <Trouble state={state} now={now} />
         <div class="view">
-          {!state.isLoaded ? (
+          {state.refused !== undefined && !state.isLoaded ? (
+            <Empty title="This page may not be read">{state.refused}</Empty>
+          ) : !state.isLoaded ? (
             <Empty title="Reading the cluster …" />
           ) : place.view === 'nodes' ? (
             <Nodes
@@ -219,9 +222,10 @@ function App({ state }: { readonly state: PageState }): JSX.Element {
 
 /** Who does not answer, since when, and that what is shown is older. */
 function Trouble({ now, state }: { readonly state: PageState; readonly now: number }): JSX.Element {
-  const { facts, lostAt } = state;
+  const { facts, isLoaded, lostAt, refused } = state;
   const troubles: (readonly [string, number, string])[] = [];
-  if (lostAt !== undefined)
+  // What was read before is refused once another command serves there.
+  if (lostAt !== undefined && (isLoaded || refused === undefined))
     troubles.push(['The command outrigger ui has ended', lostAt, 'Start it again, and open its new link.']);
   if (facts.api?.error !== undefined) troubles.push(['API server', facts.api.at, facts.api.error]);
   if (facts.leader?.error !== undefined) troubles.push(['Leader', facts.leader.at, facts.leader.error]);
@@ -240,4 +244,4 @@ function Trouble({ now, state }: { readonly state: PageState; readonly now: numb
 }
 
 const root = document.getElementById('app');
-if (root) render(<App state={newState()} />, root);
+if (root) void openSession().then(() => render(<App state={newState()} />, root));

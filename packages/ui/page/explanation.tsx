@@ -1,6 +1,7 @@
 /** Why one object is as it is: the text of `outrigger explain`, read again while it is open. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { ask } from './session.ts';
 
 const REFRESH_MS = 3_000;
 
@@ -20,11 +21,9 @@ export function Explanation({ children, kind, name, onClose }: ExplanationProps)
     setError('');
     const stop = new AbortController();
     const read = (): void => {
-      fetch(`/api/explain?${new URLSearchParams({ kind, name })}`, { signal: stop.signal })
-        .then(async (response) => {
-          const answer = await response.text();
-          if (!response.ok) throw new Error(answer.trim());
-          setText(answer);
+      ask(`/api/explain?${new URLSearchParams({ kind, name })}`, stop.signal)
+        .then(async (answer) => {
+          setText(await answer.text());
           setError('');
         })
         .catch((thrown: Error) => {

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Change, Planned } from '../src/view-types.ts';
 import { Empty } from './pieces.tsx';
+import { ask } from './session.ts';
 import { age } from './words.ts';
 
 export interface PlanProps {
@@ -19,10 +20,9 @@ export function Plan({ dryRun, now, onOpen }: PlanProps): JSX.Element {
   useEffect(() => {
     if (!dryRun) return undefined;
     const read = (): void => {
-      fetch('/api/plan')
-        .then(async (response) => {
-          if (!response.ok) throw new Error(await response.text());
-          setPlanned((await response.json()) as readonly Planned[]);
+      ask('/api/plan')
+        .then(async (answer) => {
+          setPlanned((await answer.json()) as readonly Planned[]);
           setError('');
         })
         .catch((thrown: Error) => setError(thrown.message));

@@ -1,5 +1,6 @@
 /** What the server has told, and whether it still does. Entry point: `connect`. */
 import type { Facts, TableName, Tables, Update } from '../src/view-types.ts';
+import { ask, Refused } from './session.ts';
 
 export interface PageState {
   readonly tables: { readonly [Name in TableName]: Map<string, Tables[Name]> };
@@ -10,6 +11,8 @@ export interface PageState {
   isLoaded: boolean;
   /** When the stream broke; milliseconds since the Unix epoch. `undefined`: it has not. */
   lostAt: number | undefined;
+  /** Why the server tells this page nothing. */
+  refused: string | undefined;
 }
 
 export function newState(): PageState {
@@ -19,6 +22,7 @@ export function newState(): PageState {
     versions: { nodes: 0, services: 0, routes: 0, orphans: 0 },
     isLoaded: false,
     lostAt: undefined,
+    refused: undefined,
   };
 }
 
@@ -42,7 +46,10 @@ function apply(state: PageState, { facts, reset, ...tables }: Update): void {
   state.isLoaded = true;
 }
 
-/** Calls `onChange` at most once a frame. The browser connects again by itself. */
+/** How long after a stream has broken it is asked for again. */
+const AGAIN_MS = 2_000;
+
+/** Calls `onChange` at most once a frame. Connects again by itself, unless it is refused. */
 export function connect(state: PageState, onChange: () => void): void {
   let isDue = false;
   const tell = (): void => {
@@ -53,18 +60,40 @@ export function connect(state: PageState, onChange: () => void): void {
       onChange();
     });
   };
-  const stream = new EventSource('/api/changes');
-  stream.addEventListener('message', ({ data }) => {
-    apply(state, JSON.parse(data as string) as Update);
-    state.lostAt = undefined;
-    tell();
-  });
-  stream.addEventListener('open', () => {
-    state.lostAt = undefined;
-    tell();
-  });
-  stream.addEventListener('error', () => {
+  const follow = async (): Promise<void> => {
+    try {
+      const { body } = await ask('/api/changes');
+      state.lostAt = undefined;
+      tell();
+      for await (const line of linesOf(body)) {
+        if (!line.startsWith(DATA)) continue;
+        apply(state, JSON.parse(line.slice(DATA.length)) as Update);
+        tell();
+      }
+    } catch (error) {
+      if (error instanceof Refused) state.refused = error.message;
+    }
     state.lostAt ??= Date.now();
     tell();
-  });
+    if (state.refused === undefined) setTimeout(() => void follow(), AGAIN_MS);
+  };
+  void follow();
+}
+
+const DATA = 'data: ';
+
+/** The first update of a large cluster is one line of many chunks: each of them is looked at once. */
+async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): AsyncGenerator<string> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let begun: string[] = [];
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {};
+    if (value === undefined) return;
+    const [first = '', ...others] = value.split('\n');
+    begun.push(first);
+    for (const other of others) {
+      yield begun.join('');
+      begun = [other];
+    }
+  }
 }

@@ -7,10 +7,22 @@ const page = fileURLToPath(new URL('../page/', import.meta.url));
 
 /** Throws what esbuild throws. */
 export function buildPage(): BuiltPage {
-  const { outputFiles } = buildSync({
+  return bundle().built;
+}
+
+/** What `built-page.ts` is replaced by, and the files that something of the page was taken from, relative to the repository. */
+export function builtPageModule(): { readonly source: string; readonly inputs: readonly string[] } {
+  const { built, inputs } = bundle();
+  return { source: `export const builtPage = ${JSON.stringify(built)};\n`, inputs };
+}
+
+function bundle(): { readonly built: BuiltPage; readonly inputs: readonly string[] } {
+  const { metafile, outputFiles } = buildSync({
+    absWorkingDir: fileURLToPath(new URL('../../../', import.meta.url)),
     entryPoints: [`${page}app.tsx`, `${page}app.css`],
     outdir: page,
     bundle: true,
+    metafile: true,
     minify: true,
     write: false,
     format: 'iife',
@@ -20,10 +32,6 @@ export function buildPage(): BuiltPage {
     legalComments: 'none',
   });
   const text = (end: string): string => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? '';
-  return { js: text('.js'), css: text('.css') };
-}
-
-/** What `built-page.ts` is replaced by. */
-export function builtPageSource(): string {
-  return `export const builtPage = ${JSON.stringify(buildPage())};\n`;
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs));
+  return { built: { js: text('.js'), css: text('.css') }, inputs };
 }

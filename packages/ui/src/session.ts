@@ -1,7 +1,8 @@
 /**
- * Who may read the page. It shows what its user may see of a cluster, on a machine that others may share, to a browser in which other sites
- * are open. So: a token in the link that works once, for a cookie that no script and no other site can use; the `Host` that was listened on and
- * no other name (DNS rebinding); no request that another site has caused; and nothing but reads.
+ * Who may read what is shown. It is what its user may see of a cluster, on a machine that others may share, in a browser in which other sites
+ * are open. So: a token in the link that works once, for a secret that the page keeps and sends by itself, as a cookie would go to every port
+ * of this machine; the `Host` that was listened on and no other name (DNS rebinding); no request that another site has caused; and
+ * nothing but reads. The files of the page are the same for all, and are sent to whoever asks.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -13,8 +14,8 @@ interface Refusal {
 
 export type Verdict =
   | { readonly kind: 'allowed' }
-  /** By the token of the link: the answer sets this cookie, and leads to the page without the token. */
-  | { readonly kind: 'opened'; readonly cookie: string }
+  /** By the token of the link: the answer is this secret, which is to be sent from then on. */
+  | { readonly kind: 'opened'; readonly secret: string }
   | ({ readonly kind: 'refused' } & Refusal);
 
 export interface SessionRequest {
@@ -25,7 +26,10 @@ export interface SessionRequest {
 }
 
 const SECRET_BYTES = 32;
-const AGAIN = 'run `outrigger ui` again, and open the link that it prints';
+/** What is asked for with the token of the link. */
+const SESSION_PATH = '/api/session';
+/** By their exact paths: all else needs the secret. */
+const FILES: ReadonlySet<string> = new Set(['/', '/app.js', '/app.css', '/icon.svg']);
 
 export class Session {
   readonly #port: number;
@@ -37,9 +41,9 @@ export class Session {
     this.#port = port;
   }
 
-  /** Works once. */
+  /** Works once. What comes after `#` stays in the browser. */
   get link(): string {
-    return `http://127.0.0.1:${this.#port}/?token=${this.#token ?? ''}`;
+    return `http://127.0.0.1:${this.#port}/#token=${this.#token ?? ''}`;
   }
 
   judge({ header, method, url }: SessionRequest): Verdict {
@@ -53,25 +57,16 @@ export class Session {
       return refuse(403, 'another site may not ask for this: open the link by hand');
     if (method !== 'GET' && method !== 'HEAD')
       return refuse(405, `${method} is not answered: nothing can be changed here`);
-    if (this.#hasCookie(header('cookie') ?? '')) return { kind: 'allowed' };
-    const token = url.searchParams.get('token');
-    if (token === null || url.pathname !== '/') return refuse(403, `this page opens by its link alone: ${AGAIN}`);
-    if (this.#token === undefined || !isSame(token, this.#token))
-      return refuse(403, `the link has been used, or is another one's: ${AGAIN}`);
+    const given = /^Bearer (.+)$/u.exec(header('authorization') ?? '')?.[1];
+    if (FILES.has(url.pathname) || isSame(given, this.#secret)) return { kind: 'allowed' };
+    if (url.pathname !== SESSION_PATH || !isSame(given, this.#token)) {
+      return refuse(
+        403,
+        'this page opens by its link alone, which works once: run `outrigger ui` again, and open the link that it prints',
+      );
+    }
     this.#token = undefined;
-    return { kind: 'opened', cookie: `${this.#name}=${this.#secret}; Path=/; HttpOnly; SameSite=Strict` };
-  }
-
-  /** Cookies know no ports. */
-  get #name(): string {
-    return `outrigger-ui-${this.#port}`;
-  }
-
-  #hasCookie(header: string): boolean {
-    return header.split(';').some((one) => {
-      const [name = '', value = ''] = one.trim().split('=', 2);
-      return name === this.#name && isSame(value, this.#secret);
-    });
+    return { kind: 'opened', secret: this.#secret };
   }
 }
 
@@ -80,7 +75,8 @@ function refuse(status: Refusal['status'], message: string): Verdict {
 }
 
 /** In a time that says nothing of how much of it is right. */
-function isSame(given: string, wanted: string): boolean {
+function isSame(given: string | undefined, wanted: string | undefined): boolean {
+  if (given === undefined || wanted === undefined) return false;
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(wanted));
 }

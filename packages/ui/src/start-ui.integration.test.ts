@@ -28,7 +28,7 @@ interface Rig extends AsyncDisposable {
   /** How often it was looked for. */
   finds: number;
   ask(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Answer>;
-  /** Opens the link; the cookie. */
+  /** Opens the link, as the page does; what it is to send from then on. */
   open(): Promise<string>;
 }
 
@@ -87,10 +87,11 @@ async function setUp(): Promise<Rig> {
     finds: 0,
     ask,
     open: async () => {
-      const { pathname, search } = new URL(ui.link);
-      const answer = await ask(pathname + search);
-      assert.deepEqual([answer.status, answer.headers.location], [303, '/']);
-      return answer.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '';
+      const token = new URL(ui.link).hash.replace('#token=', '');
+      const answer = await ask('/api/session', { authorization: `Bearer ${token}` });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers['set-cookie'], undefined, 'every port of this machine would get it');
+      return `Bearer ${answer.text}`;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -104,12 +105,12 @@ function addNode({ api }: Rig, name: string): void {
 }
 
 /** The stream, as a browser reads it. */
-async function* updatesOf(rig: Rig, cookie: string): AsyncGenerator<Update> {
+async function* updatesOf(rig: Rig, authorization: string): AsyncGenerator<Update> {
   const outgoing = request({
     host: '127.0.0.1',
     port: rig.ui.port,
     path: '/api/changes',
-    headers: { cookie },
+    headers: { authorization },
     agent: false,
   });
   const [incoming] = (await once(outgoing.end(), 'response')) as [IncomingMessage];
@@ -143,11 +144,10 @@ async function until(
 test('only who opened the link is told anything: no other name, no other site, no write, nothing inline', async () => {
   await using rig = await setUp();
   const host = `127.0.0.1:${rig.ui.port}`;
-  for (const path of ['/', '/app.js', '/api/changes', '/api/plan', '/api/explain?kind=node&name=a']) {
+  for (const path of ['/api/changes', '/api/plan', '/api/explain?kind=node&name=a', '/api/session', '/%61pi/plan']) {
     assert.equal((await rig.ask(path)).status, 403, path);
   }
-  const cookie = await rig.open();
-  assert.match(cookie, /^outrigger-ui-\d+=/u);
+  const authorization = await rig.open();
   for (const [headers, status] of [
     [{ host: `rebound.example:${rig.ui.port}` }, 421],
     [{ host: 'rebound.example' }, 421],
@@ -156,15 +156,15 @@ test('only who opened the link is told anything: no other name, no other site, n
     [{ 'sec-fetch-site': 'cross-site' }, 403],
   ] as const) {
     for (const path of ['/', '/api/changes', '/api/plan']) {
-      const refused = await rig.ask(path, { cookie, ...headers });
+      const refused = await rig.ask(path, { authorization, ...headers });
       assert.equal(refused.status, status, `${path} ${JSON.stringify(headers)}`);
       assert.equal(refused.headers['access-control-allow-origin'], undefined);
     }
   }
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-    assert.equal((await rig.ask('/', { cookie, origin: `http://${host}` }, method)).status, 405, method);
+    assert.equal((await rig.ask('/', { authorization, origin: `http://${host}` }, method)).status, 405, method);
   }
-  const page = await rig.ask('/', { cookie });
+  const page = await rig.ask('/');
   assert.equal(page.status, 200);
   assert.doesNotMatch(page.text, /<style|<script>|style=|onclick=/u);
   const policy = String(page.headers['content-security-policy']);
@@ -180,11 +180,11 @@ test('only who opened the link is told anything: no other name, no other site, n
   ] as const) {
     assert.equal(page.headers[name], value);
   }
-  const script = await rig.ask('/app.js', { cookie });
-  const style = await rig.ask('/app.css', { cookie });
+  const script = await rig.ask('/app.js');
+  const style = await rig.ask('/app.css');
   assert.match(String(script.headers['content-type']), /^text\/javascript/u);
   assert.ok(script.text.length + style.text.length <= 60_000, `${script.text.length} + ${style.text.length} bytes`);
-  assert.equal((await rig.ask(new URL(rig.ui.link).search.replace('?', '/?'))).status, 403);
+  assert.equal(script.text.includes(authorization.replace('Bearer ', '')), false);
 });
 
 test('nodes come from the API server, what they wait for from the leader; what has not changed is not sent again', async () => {
@@ -216,15 +216,15 @@ test('nodes come from the API server, what they wait for from the leader; what h
 
 test('a node that went while nobody looked is gone when somebody looks again', async () => {
   await using rig = await setUp();
-  const cookie = await rig.open();
+  const authorization = await rig.open();
   addNode(rig, 'node-1');
-  const before = updatesOf(rig, cookie);
+  const before = updatesOf(rig, authorization);
   await until(before, ({ nodes }) => nodes?.set.length === 1);
   await before.return(undefined);
   while (rig.api.watches > 0) await systemClock.sleep(20);
   rig.api.store.delete({ plural: 'nodes' }, 'node-1');
   addNode(rig, 'node-2');
-  const after = updatesOf(rig, cookie);
+  const after = updatesOf(rig, authorization);
   const shown = new Set<string>();
   await until(after, ({ nodes }) => {
     for (const { name } of nodes?.set ?? []) shown.add(name);
@@ -265,7 +265,7 @@ test('the judgement of the overview does not look for the leader again', async (
 
 test('an explanation is the text of the command; why there is none is one line', async () => {
   await using rig = await setUp();
-  const cookie = await rig.open();
+  const authorization = await rig.open();
   rig.pages.set('/explain/service/default/web', {
     kind: 'service',
     name: 'default/web',
@@ -275,12 +275,12 @@ test('an explanation is the text of the command; why there is none is one line',
     applied: [],
     calls: [],
   });
-  const told = await rig.ask('/api/explain?kind=service&name=default%2Fweb', { cookie });
+  const told = await rig.ask('/api/explain?kind=service&name=default%2Fweb', { authorization });
   assert.match(
     told.text,
     /^service default\/web, at 1970-.*\n\nservice-lb-controller\n {2}Planned:\n {4}- Nothing\.\n/u,
   );
-  const none = await rig.ask('/api/explain?kind=node&name=a', { cookie });
+  const none = await rig.ask('/api/explain?kind=node&name=a', { authorization });
   assert.equal(none.status, 502);
   assert.match(none.text, /^http:\S+: no such object \(404\)\n$/u);
   const asked = rig.asked.length;
@@ -290,7 +290,7 @@ test('an explanation is the text of the command; why there is none is one line',
     'kind=node&name=',
     'kind=pod&name=a',
   ]) {
-    const refused = await rig.ask(`/api/explain?${query}`, { cookie });
+    const refused = await rig.ask(`/api/explain?${query}`, { authorization });
     assert.match(
       refused.text,
       /^expected node, service, route, persistentvolume, certificatesigningrequest and a name/u,
@@ -301,14 +301,14 @@ test('an explanation is the text of the command; why there is none is one line',
 
 test('each item of a plan says what to open for it', async () => {
   await using rig = await setUp();
-  const cookie = await rig.open();
+  const authorization = await rig.open();
   const subjects = [
     { kind: 'PersistentVolume', name: 'data-1', uid: 'uid-1' },
     { kind: 'Service', name: 'default/web (deleted)', uid: 'uid-2' },
     { kind: 'OfALaterVersion', name: 'a', uid: 'uid-3' },
   ];
   rig.pages.set('/debug/plan', { planned: subjects.map((subject) => ({ subject, actions: [] })) });
-  const { text } = await rig.ask('/api/plan', { cookie });
+  const { text } = await rig.ask('/api/plan', { authorization });
   assert.deepEqual(
     (JSON.parse(text) as readonly { readonly explanation?: object }[]).map(({ explanation }) => explanation),
     [{ kind: 'persistentvolume', name: 'data-1' }, { kind: 'service', name: 'uid-2' }, undefined],
@@ -317,10 +317,10 @@ test('each item of a plan says what to open for it', async () => {
 
 test('nobody is asked anything while nobody looks', async () => {
   await using rig = await setUp();
-  const cookie = await rig.open();
-  await rig.ask('/', { cookie });
+  const authorization = await rig.open();
+  await rig.ask('/');
   assert.deepEqual(rig.asked, []);
-  const updates = updatesOf(rig, cookie);
+  const updates = updatesOf(rig, authorization);
   await until(updates, (update) => update.facts?.leader !== undefined);
   await updates.return(undefined);
 });

@@ -89,12 +89,8 @@ function createApp(options: UiServerOptions, session: Session, stop: AbortSignal
       url: new URL(req.url),
       header: (name) => req.header(name),
     });
-    if (verdict.kind === 'opened') {
-      context.header('Set-Cookie', verdict.cookie);
-      return context.redirect('/', 303);
-    }
+    if (verdict.kind === 'opened') return context.text(verdict.secret);
     if (verdict.kind === 'refused') return context.text(`${verdict.message}\n`, verdict.status);
-    if (req.path === '/' && req.query('token') !== undefined) return context.redirect('/', 303);
     await next();
     return undefined;
   });

@@ -107,6 +107,18 @@ export function testAdopt(subject: string, start: StartApiServer): void {
     assert.deepEqual([held.code, held.err], [2, '']);
     assert.match(held.out, /\nNo answer yet\. The load balancer is not ready: too many \(quota\)\..*explain/);
 
+    // Whoever may write the status may write anything there.
+    const hostile = 'address/a\u001B]0;owned\u0007\u009B2J\u202E';
+    const tells = (text: string): boolean => /[^\P{Cc}\n]|\p{Bidi_Control}/u.test(text);
+    await patched({ type, reason: 'AdoptionRequested', message: hostile });
+    const replacing = await run(...web);
+    assert.match(replacing.out, /\n {2}address\/a \]0;owned 2J *\n/u);
+    assert.ok(!tells(replacing.out), replacing.out);
+    await patched({ ...not, ...times, message: hostile });
+    const waits = await run(...web, '--yes', '--wait=1ms');
+    assert.match(waits.out, /is not ready: address\/a \]0;owned 2J/u);
+    assert.ok(!tells(waits.out), waits.out);
+
     for (const [args, words] of [
       [['service', 'default/none', '--part=a/b'], /there is no Service default\/none/],
       [['service', 'web', '--part=a/b'], /service default\/web; usage/],

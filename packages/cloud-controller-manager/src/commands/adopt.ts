@@ -12,6 +12,7 @@ import {
   type ObjectRef,
   type Service,
 } from '@outrigger/kube';
+import { oneLine } from '../explain/one-line.ts';
 import type { Environment } from '../program/environment.ts';
 import { defineCommand, type Command } from './command.ts';
 
@@ -98,7 +99,7 @@ async function outcome(
   { asked, ref: { name, namespace = '' }, until }: Awaited,
 ): Promise<number> {
   const end = (code: number, text: string): number => {
-    stdout.write(`${text}\n`);
+    stdout.write(`${oneLine(text)}\n`);
     return code;
   };
   for (;;) {
@@ -150,7 +151,8 @@ function say({ stdout }: Environment, service: Service, parts: readonly PartName
   const isWanted = service.spec?.type === 'LoadBalancer';
   const ingress = service.status?.loadBalancer?.ingress ?? [];
   const has = ingress.map((one) => one.ip ?? one.hostname ?? '').join(', ');
-  const list = (names: readonly PartName[]): string => names.map((one) => `  ${one.kind}/${one.id}\n`).join('');
+  const list = (names: readonly PartName[]): string =>
+    names.map((one) => `  ${oneLine(`${one.kind}/${one.id}`)}\n`).join('');
   stdout.write(
     [
       `Service ${namespace}/${name} (UID ${uid}) ${has === '' ? 'has no address yet' : `has the address ${has}`}.\n`,

@@ -1,8 +1,13 @@
 /** What the program can be asked to do instead of running: a word before any flag. Entry point for a new one: `defineCommand`. */
+import { cutText } from '@outrigger/cloud-provider';
 import { bool, FlagError, FlagSet, renderHelp, type FlagGroup, type ParsedFlags } from '@outrigger/controller-manager';
+import { oneLine } from '../explain/one-line.ts';
 import type { Command, Environment } from '../program/environment.ts';
 
 export type { Command } from '../program/environment.ts';
+
+/** Of an error, in characters: it may quote what a server says. */
+const LONGEST_MESSAGE = 4_000;
 
 export interface CommandDefinition {
   readonly name: string;
@@ -58,7 +63,8 @@ export function defineCommand(definition: CommandDefinition): Command {
         environment.stdout.write(renderHelp(summary, { groups: own }, { columns, before }));
         return 0;
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const said = error instanceof Error ? error.message : String(error);
+        const message = cutText(oneLine(said), LONGEST_MESSAGE);
         const hint = error instanceof FlagError && error.code === 'unexpected-argument' ? `; usage: ${usage}` : '';
         environment.stderr.write(`outrigger ${name}: ${message}${hint}\n`);
         return 1;

@@ -6,6 +6,7 @@ import { silentLogger, systemClock, systemRandom, withDeadline, type Logger } fr
 import { loadClouds, type Cloud } from '../cloud/open-cloud.ts';
 import { controllerFlags } from '../controllers/controllers.ts';
 import { planWork } from '../controllers/work-plan.ts';
+import { oneLine } from '../explain/one-line.ts';
 import { LiveOptions } from '../options/live-options.ts';
 import { flagSetOf, programGroups } from '../options/program-options.ts';
 import type { Environment } from '../program/environment.ts';
@@ -68,7 +69,7 @@ export const configCommand: Command = defineCommand({
     for (const cloud of clouds) {
       const lines = await tryCloud(cloud, environment, options.cloud.clusterName, parsed.of(configFlags).cloudTimeout);
       for (const { ok, text } of lines) {
-        stdout.write(`provider ${cloud.provider.name}: ${text}\n`);
+        stdout.write(`provider ${cloud.provider.name}: ${oneLine(text)}\n`);
         if (!ok) code = 1;
       }
     }

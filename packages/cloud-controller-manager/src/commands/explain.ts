@@ -4,6 +4,7 @@ import { systemClock, withDeadline } from '@outrigger/kube';
 import { askManager, explanationPath } from '../explain/ask-manager.ts';
 import { explainedKinds, isExplainedKind, type Explanation } from '../explain/explanation.ts';
 import { clusterOf, managerFlags, managerOf } from '../explain/manager-access.ts';
+import { jsonText } from '../explain/one-line.ts';
 import { renderExplanation } from '../explain/render-explanation.ts';
 import { defineCommand, type Command } from './command.ts';
 
@@ -63,7 +64,7 @@ export const explainCommand: Command = defineCommand({
       const manager = await managerOf(options, cluster, environment, signal);
       return (await askManager(manager, page, { clock, signal })) as Explanation;
     });
-    stdout.write(output === 'json' ? `${JSON.stringify(explanation, undefined, 2)}\n` : renderExplanation(explanation));
+    stdout.write(output === 'json' ? jsonText(explanation) : renderExplanation(explanation));
     return 0;
   },
 });

@@ -4,6 +4,7 @@
  */
 import { watchStopSignals } from '@outrigger/controller-manager';
 import { silentLogger } from '@outrigger/kube';
+import { oneLine } from '../explain/one-line.ts';
 import type { Environment } from '../program/environment.ts';
 import type { TextOutput } from '../program/program-environment.ts';
 import type { Command } from './command.ts';
@@ -32,7 +33,8 @@ interface InstalledCommand extends Pick<Command, 'name' | 'summary'> {
 export type ImportModule = (specifier: string) => Promise<unknown>;
 
 // The specifier is no literal: a bundler leaves this import as it is. It starts from the program's own file and never from the working
-// directory: whoever may write there would choose what runs.
+// directory: whoever may write there would choose what runs. It goes on in all folders above, as package managers need it: they put packages
+// into any of these.
 const importModule: ImportModule = (specifier) => import(specifier);
 
 function installedCommand({ member, name, package: from, summary }: InstalledCommand): Command {
@@ -47,7 +49,7 @@ export async function runInstalled(
   load: ImportModule = importModule,
 ): Promise<number> {
   const refuse = (why: string): number => {
-    stderr.write(`outrigger ${name}: ${why}\n`);
+    stderr.write(`outrigger ${name}: ${oneLine(why)}\n`);
     return 1;
   };
   let run: unknown;

@@ -11,6 +11,7 @@ import {
   systemClock,
   type Client,
 } from '@outrigger/kube';
+import { jsonText } from '../explain/one-line.ts';
 import type { Environment } from '../program/environment.ts';
 import { worst, type CheckState } from '../migrate/check.ts';
 import { judgeCluster, migrationSteps, PLANS, readsOf } from '../migrate/judge-cluster.ts';
@@ -118,11 +119,7 @@ export const migrateCommand: Command = defineCommand({
     const target = { providerName: nameOfProvider(options.cloudProvider), leaseName: options.leaderElectResourceName };
     const steps = judgeCluster(cluster, target, chosen);
     const state = worst(steps.map((one) => one.state));
-    stdout.write(
-      options.output === 'json'
-        ? `${JSON.stringify({ state, server: config.server, steps }, undefined, 2)}\n`
-        : renderSteps(steps),
-    );
+    stdout.write(options.output === 'json' ? jsonText({ state, server: config.server, steps }) : renderSteps(steps));
     return EXIT_CODES[state];
   },
 });

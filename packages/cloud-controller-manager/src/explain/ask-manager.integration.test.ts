@@ -21,6 +21,7 @@ test('who is refused is told what to do, in one line', async () => {
       '404 page not found (404); the manager runs with --profiling=false, or has another version than this command',
     ],
     [404, 'no controller that runs knows a node a', 'no controller that runs knows a node a (404)'],
+    [503, status('x'.repeat(100_000)), `${'x'.repeat(1_000)}… (503)`],
     [503, 'the leader is b: ask there\nand so on', 'the leader is b: ask there (503)'],
   ] as const) {
     const server = createServer((_request, response) => response.writeHead(code).end(body)).listen(0, '127.0.0.1');

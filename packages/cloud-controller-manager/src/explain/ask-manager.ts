@@ -1,4 +1,5 @@
 /** One page of a manager, from outside. */
+import { cutText } from '@outrigger/cloud-provider';
 import {
   createTransport,
   isTransportError,
@@ -14,6 +15,8 @@ import { explainedKinds, isExplainedKind } from './explanation.ts';
 /** The list of 5,000 nodes that all wait has about two million, metrics of a large cluster less; whatever is longer is none of ours. */
 const MOST_BYTES = 16_000_000;
 
+/** Of what a manager or an API server says, in characters. */
+const LONGEST_MESSAGE = 1_000;
 /** Of what another server says. */
 const LONGEST_LINE = 200;
 
@@ -110,7 +113,7 @@ export async function readPage(
 export function messageOf(text: string): string {
   try {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
-    if (typeof message === 'string') return message;
+    if (typeof message === 'string') return cutText(message, LONGEST_MESSAGE);
   } catch {
     // Not JSON: its first line will do.
   }

@@ -182,14 +182,15 @@ test('a loopback address alone opens neither explanations nor the plan', async (
   assert.match(await page(`${program.url}/version`), /"gitVersion"/u);
 });
 
-test('the leader is found by its Lease, at the address of its node; who does not lead says who does', async () => {
+test('the leader is found by its Lease, at the address of its Pod; who does not lead says who does', async () => {
   await using bench = await Bench.start();
   bench.addNode('node-1');
   bench.server.store.put({
     apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: 'test', uid: 'uid-test' },
-    status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] },
+    kind: 'Pod',
+    metadata: { namespace: 'kube-system', name: 'test', uid: 'uid-test' },
+    spec: { containers: [] },
+    status: { phase: 'Running', podIP: '127.0.0.1' },
   });
   const leader = await bench.run(greenCloud());
   await until('initialised', () => bench.isInitialised('node-1'), leader.log);

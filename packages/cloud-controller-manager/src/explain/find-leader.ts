@@ -1,10 +1,11 @@
 /** Where the manager that leads serves, found out from its Lease. */
 import { isNotFound, resources, type Client, type Lease } from '@outrigger/kube';
 import { hostOf, urlOf } from './leader-host.ts';
+import { leaderPod, noLeaderPod, selectorsOfLeader } from './leader-pod.ts';
 
 export interface FindLeaderOptions {
   readonly client: Client;
-  /** Of the Lease. */
+  /** Of the Lease, and of the Pods of the manager. */
   readonly namespace: string;
   readonly name: string;
   /** `--secure-port` of the managers. */
@@ -13,8 +14,9 @@ export interface FindLeaderOptions {
 }
 
 /**
- * `https://host:port`. The holder's name begins with the name of its host, which is that of a node or of a pod: their addresses
- * are asked for. Throws an `Error` that says what to do when there is no leader.
+ * `https://host:port`. The holder's name begins with the name of its host, which is that of a node or of a Pod. The address is that of the
+ * manager's Pod, and of no host that only the Lease names: who asks sends credentials there. Throws an `Error` that says what to do
+ * when there is no leader, or no such Pod.
  */
 export async function findLeader(options: FindLeaderOptions): Promise<string> {
   const { client, name, namespace, port, signal } = options;
@@ -31,28 +33,11 @@ export async function findLeader(options: FindLeaderOptions): Promise<string> {
   const holder = lease.spec?.holderIdentity ?? '';
   if (holder === '') throw new Error(`the Lease ${where} has no holder: there is no leader`);
   const host = hostOf(holder);
-  const address = (await addressOfNode(host, options)) ?? (await addressOfPod(host, options)) ?? host;
+  const lists = selectorsOfLeader(host).map((fieldSelector) =>
+    client.of(resources.pods).list({ namespace, fieldSelector, signal }),
+  );
+  const pods = (await Promise.all(lists)).flatMap(({ items }) => items);
+  const address = leaderPod(pods, host)?.status?.podIP;
+  if (address === undefined) throw new Error(noLeaderPod(namespace, host));
   return urlOf(address, port);
-}
-
-async function addressOfNode(name: string, { client, signal }: FindLeaderOptions): Promise<string | undefined> {
-  const node = await orNothing(client.of(resources.nodes).get({ name }, { signal }));
-  return node?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
-}
-
-async function addressOfPod(
-  name: string,
-  { client, namespace, signal }: FindLeaderOptions,
-): Promise<string | undefined> {
-  const pod = await orNothing(client.of(resources.pods).get({ name, namespace }, { signal }));
-  return pod?.status?.podIP;
-}
-
-async function orNothing<T>(get: Promise<T>): Promise<T | undefined> {
-  try {
-    return await get;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }

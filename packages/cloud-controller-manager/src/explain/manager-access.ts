@@ -31,7 +31,8 @@ export const managerFlags: FlagGroup<ManagerOptions> = {
     server: {
       type: string,
       default: '',
-      usage: 'URL of the manager, such as https://host:10258. Default: the leader, found by its Lease (--kubeconfig).',
+      usage:
+        'URL of the manager, such as https://host:10258: for one that runs in no Pod, or in another namespace than its Lease. Default: the Pod of the leader, found by its Lease (--kubeconfig).',
     },
     kubeconfig: {
       type: string,
@@ -57,7 +58,11 @@ export const managerFlags: FlagGroup<ManagerOptions> = {
       usage:
         "Do not verify the manager's certificate, for example when it is self-signed: whoever answers receives the token.",
     },
-    leaderElectResourceNamespace: { type: string, default: 'kube-system', usage: 'Namespace of the Lease.' },
+    leaderElectResourceNamespace: {
+      type: string,
+      default: 'kube-system',
+      usage: 'Namespace of the Lease, and of the Pods of the manager.',
+    },
     leaderElectResourceName: { type: string, default: 'cloud-controller-manager', usage: 'Name of the Lease.' },
     managerPort: { type: port, default: 10_258, usage: 'The --secure-port of the leader that is found by its Lease.' },
     tlsServerName: {
@@ -107,6 +112,8 @@ export async function managerOf(
       ...(authority && { ca: authority }),
       ...(certificate && key && token === undefined && { certificate, key }),
       ...(tlsServerName !== '' && { serverName: tlsServerName }),
+      // The authority of the cluster may have signed the certificates of kubelets too, for the addresses of their nodes.
+      refusedOrganization: 'system:nodes',
       insecureSkipVerify: insecureSkipTlsVerify,
     },
     ...(credentials && { credentials }),

@@ -125,3 +125,19 @@ test('what others wrote tells the terminal nothing, and makes no line of its own
   assert.doesNotMatch(text, /[^\P{Cc}\n]/u);
   assert.equal(text.match(/^Last applied$/gmu)?.length, 1);
 });
+
+test('what a server says that is no manager of ours tells the terminal nothing', () => {
+  const hostile = 'a\u001B]0;owned\u0007\u009B2J\u202E\nb';
+  const [call] = node.calls;
+  const [applied] = node.applied;
+  assert.ok(call && applied);
+  const text = renderExplanation({
+    ...node,
+    name: hostile,
+    findings: [{ controller: hostile, about: [], observed: [{ text: hostile }], planned: [{ text: hostile }] }],
+    applied: [{ ...applied, controller: hostile, summary: hostile }],
+    calls: [{ ...call, operation: hostile, code: hostile }],
+  });
+  assert.doesNotMatch(text, /[^\P{Cc}\n]|\p{Bidi_Control}/u);
+  assert.doesNotMatch(text, /^b/mu);
+});

@@ -11,7 +11,7 @@ const MINUTES_MS = 600_000;
 export function renderExplanation({ applied, at, calls, dryRun, findings, kind, name }: Explanation): string {
   const sections = findings.map(({ controller, observed, planned }) =>
     [
-      controller,
+      oneLine(controller),
       ...observed.map((fact) => `  ${sentence(fact)}`),
       `  ${dryRun ? 'Planned (dry run)' : 'Planned'}:`,
       ...planned.map((fact) => `    - ${sentence(fact)}`),
@@ -20,11 +20,11 @@ export function renderExplanation({ applied, at, calls, dryRun, findings, kind, 
   );
   const done = applied.map(({ at: when, controller, detail, result, summary }) => {
     const ending = detail === undefined ? result : `${result}: ${detail}`;
-    return `  ${timeOf(when)}  ${controller}: ${oneLine(`${summary} (${ending})`)}`;
+    return `  ${timeOf(when)}  ${oneLine(`${controller}: ${summary} (${ending})`)}`;
   });
   const asked = calls.map(({ attempt, code, durationMs, operation, startedAt }) => {
     const again = attempt > 1 ? `, attempt ${attempt}` : '';
-    return `  ${timeOf(startedAt)}  ${operation}: ${code} after ${Math.round(durationMs)} ms${again}`;
+    return `  ${timeOf(startedAt)}  ${oneLine(`${operation}: ${code}`)} after ${Math.round(durationMs)} ms${again}`;
   });
   return [
     `${kind} ${oneLine(name)}, at ${timeOf(at)}`,

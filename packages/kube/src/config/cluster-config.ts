@@ -18,6 +18,11 @@ export interface TlsConfig {
   readonly key?: PemSource;
   /** The name that the server's certificate must bear. Default: the host in `server`. */
   readonly serverName?: string;
+  /**
+   * A server with a certificate of this organization is not trusted, whoever has signed it: those of kubelets are of `system:nodes`, and the
+   * authority of the cluster may have signed them too. Default: any is.
+   */
+  readonly refusedOrganization?: string;
   /** Trust anyone. For trying things out only. Default: false. */
   readonly insecureSkipVerify?: boolean;
 }

@@ -91,6 +91,7 @@ export class HttpTransport implements Transport {
     const target = {
       origin: this.#origin,
       serverName: this.#config.tls?.serverName,
+      refusedOrganization: this.#config.tls?.refusedOrganization,
       insecureSkipVerify: this.#config.tls?.insecureSkipVerify ?? false,
     };
     this.#connections = new Connections(target, this.#pathPrefix, material, {

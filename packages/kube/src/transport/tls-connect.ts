@@ -11,6 +11,8 @@ export interface TlsTarget {
   readonly origin: string;
   /** The name that the certificate must bear. Default: the host. */
   readonly serverName?: string | undefined;
+  /** The organization that it must not bear. Default: it may bear any. */
+  readonly refusedOrganization?: string | undefined;
   readonly insecureSkipVerify: boolean;
 }
 
@@ -28,9 +30,15 @@ export function serverNameOf(target: TlsTarget): string | undefined {
   return isIP(name) === 0 ? name : undefined;
 }
 
-/** Checks the name in the server's certificate, which may be another than the host's, even an IP address. */
-export function identityCheck(target: TlsTarget): typeof checkServerIdentity {
-  return (host, certificate) => checkServerIdentity(target.serverName ?? host, certificate);
+/** Checks the name in the server's certificate, which may be another than the host's, even an IP address; and whose it must not be. */
+export function identityCheck({ origin, refusedOrganization, serverName }: TlsTarget): typeof checkServerIdentity {
+  return (host, certificate) => {
+    const { O: organizations = [] } = certificate.subject;
+    if (refusedOrganization === undefined || ![organizations].flat().includes(refusedOrganization))
+      return checkServerIdentity(serverName ?? host, certificate);
+    const what = `the server's certificate is of the organization ${refusedOrganization}, which is refused here: nothing was sent`;
+    return new TransportError('tls-name-mismatch', origin, what, { sent: false });
+  };
 }
 
 export function connectTls(

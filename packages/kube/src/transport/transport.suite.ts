@@ -604,6 +604,18 @@ export function transportContract(protocol: Protocol): void {
     assert.equal((await right.send(get('/ok'))).status, 200);
   });
 
+  it('sends nothing to a server of an organization that it is told to refuse, though its authority is trusted', async () => {
+    const node = await (await authority()).issue({ name: 'node,O=other,O=system:nodes' });
+    const manager = await (await authority()).issue({ name: 'manager,O=other' });
+    const tls = { ca: { data: (await authority()).ca }, refusedOrganization: 'system:nodes' };
+    await using refused = await serve({ certificate: node });
+    await using wary = await open(refused.url, { tls });
+    assert.match((await failsWith('tls-name-mismatch', wary.send(get('/ok')))).message, /system:nodes/);
+    await using taken = await serve({ certificate: manager });
+    await using content = await open(taken.url, { tls });
+    assert.equal((await content.send(get('/ok'))).status, 200);
+  });
+
   it('does not accept an expired certificate of the server', async () => {
     const certificate = await (await authority()).issue({ name: 'server', notAfter: new Date(Date.now() - 60_000) });
     await using server = await serve({ certificate });
