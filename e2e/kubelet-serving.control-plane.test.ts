@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { resources, type CertificateSigningRequest } from '@outrigger/kube';
 import { compareAccess, controlPlaneOrSkip } from '@outrigger/testing';
 import { CloudStory, STORY_FLAGS } from './cloud-story.ts';
-import { grantedTo, kubectl } from './granted-program.ts';
+import { grantedTo } from './granted-program.ts';
 import { askFor, requestsAs, servingRequest, signingAuthority } from './serving-requests.ts';
 
 const ACCOUNT = 'approver';
@@ -107,18 +107,18 @@ test('the program approves what the cloud confirms, kube-controller-manager sign
   assert.deepEqual(forbidden, []);
   const { request } = await servingRequest(own);
   const signerName = 'kubernetes.io/kube-apiserver-client';
-  const other = await admin.create({
+  await admin.create({
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { name: 'of-another-signer' },
     spec: { signerName, request, usages: ['client auth'] },
   });
   const approved = { type: 'Approved', status: 'True', reason: 'Theft', message: '' };
-  const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests/of-another-signer/approval';
-  const asProgram = `--as=system:serviceaccount:kube-system:${ACCOUNT}`;
-  const approve = ['replace', '--raw', path, '-f', '-', asProgram];
+  const user = `system:serviceaccount:kube-system:${ACCOUNT}`;
+  const asProgram = await requestsAs(controlPlane, owned, { user, groups: [] });
+  const approve = { type: 'merge', body: { status: { conditions: [approved] } } } as const;
   await assert.rejects(
-    kubectl(controlPlane, approve, JSON.stringify({ ...other, status: { conditions: [approved] } })),
+    asProgram.patch({ name: 'of-another-signer' }, approve, { subresource: 'approval' }),
     /user not permitted to approve requests with signerName/u,
   );
 });

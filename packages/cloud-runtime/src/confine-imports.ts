@@ -2,7 +2,7 @@
  * Packages that a provider imports come from where the provider comes from. Node looks on in `node_modules` of every parent folder, and by `require`
  * in the home directory: whoever may write to one of those would choose code that runs with the cloud's credentials.
  */
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -18,7 +18,7 @@ let isHooked = false;
 
 /**
  * From now on, for every module of the process: nothing comes from the home directory, and nothing that is imported below `directory` from
- * `node_modules` above it. What a link there leads to is where the link is.
+ * `node_modules` above it, also by way of a link there that leads elsewhere.
  */
 export function confineImports(directory?: string): void {
   const real = directory === undefined ? undefined : realPath(directory);
@@ -29,17 +29,35 @@ export function confineImports(directory?: string): void {
     resolve: (specifier, context, next) => {
       const resolved = next(specifier, context);
       const [from, to] = [fileOf(context.parentURL), fileOf(resolved.url)];
-      const folder = from === undefined || to === undefined ? undefined : strangeFolder(from, to);
+      const folder = from === undefined || to === undefined ? undefined : strangeFolder(specifier, from, to);
       if (folder !== undefined) throw missing(specifier, from, folder);
       return resolved;
     },
   });
 }
 
-/** Of `to`, where it may not come from. */
-function strangeFolder(from: string, to: string): string | undefined {
-  const ofPath = above.entries().filter(([directory]) => isBelow(from, directory));
-  return [...ofHome, ...ofPath.flatMap(([, folders]) => folders)].find((folder) => isBelow(to, folder));
+/** Of `to`, where it may not come from. `from` and `to` are called without links, so that a link is found by the name of its package. */
+function strangeFolder(specifier: string, from: string, to: string): string | undefined {
+  const ofPath = [...above].filter(([directory]) => isBelow(from, directory));
+  const strange = [...ofHome, ...ofPath.flatMap(([, folders]) => folders)];
+  const isWithin = ofPath.some(([directory]) => isBelow(to, directory));
+  const linked = isWithin ? undefined : folderOf(specifier, from, strange);
+  return strange.find((folder) => folder === linked || isBelow(to, folder));
+}
+
+/** Where Node has found the package: in the nearest folder that has one of its name. What `imports` of a package.json names is not known here. */
+function folderOf(specifier: string, from: string, strange: readonly string[]): string | undefined {
+  if (specifier.startsWith('#')) return strange.at(ofHome.length);
+  const [name] = /^(?:@[^/]+\/)?[^./][^/]*/u.exec(specifier) ?? [];
+  if (name === undefined) return undefined;
+  const has = (folder: string): boolean => existsSync(path.join(folder, name));
+  return [...searchedFrom(path.dirname(from)), ...ofHome].find(has);
+}
+
+function searchedFrom(directory: string): readonly string[] {
+  const own = path.basename(directory) === 'node_modules' ? directory : path.join(directory, 'node_modules');
+  const parent = path.dirname(directory);
+  return parent === directory ? [own] : [own, ...searchedFrom(parent)];
 }
 
 /** A directory may itself be called `node_modules`: what is beside its packages is in it. */

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
+import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'node:test';
@@ -104,6 +105,34 @@ test('what a package imports comes from the provider path too, and not from abov
         );
         await assert.rejects(loadProvider(spec, options), said, spec);
       }
+    }
+  });
+});
+
+test('nor by a link above it that leads elsewhere; a link of its own leads where it likes', async () => {
+  const importing = (name: string): string => [`import '${name}';`, GOOD].join('\n');
+  const files: Record<string, string> = {
+    'elsewhere/index.js': '',
+    'elsewhere/package.json': '{}',
+    'inner/bad.mjs': importing('above'),
+    'inner/scoped.mjs': importing('@cloud/above'),
+    'inner/mapped.mjs': importing('#above'),
+    'inner/package.json': '{"imports":{"#above":"above","#own":"./own.mjs"}}',
+    'inner/own.mjs': '',
+    'inner/good.mjs': ['own', '#own', './own.mjs', 'node:fs'].map(importing).join('\n').replaceAll(GOOD, '') + GOOD,
+  };
+  await withFiles(files, async (workingDirectory) => {
+    const link = async (at: string): Promise<void> => {
+      await mkdir(path.join(workingDirectory, path.dirname(at)), { recursive: true });
+      await symlink(path.join(workingDirectory, 'elsewhere'), path.join(workingDirectory, at));
+    };
+    for (const at of ['above', '@cloud/above']) await link(`node_modules/${at}`);
+    await link('inner/node_modules/own');
+    const options = { builtIn: {}, workingDirectory, providerPath: 'inner' };
+    assert.equal((await loadProvider('./inner/good.mjs', options)).name, 'third-party');
+    for (const spec of ['bad', 'scoped', 'mapped']) {
+      const said = /Cannot find package '.*above' imported from .*mjs; .*node_modules is not searched/u;
+      await assert.rejects(loadProvider(`./inner/${spec}.mjs`, options), said, spec);
     }
   });
 });

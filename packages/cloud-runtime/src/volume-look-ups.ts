@@ -5,12 +5,13 @@
 import {
   asError,
   CloudError,
+  refuseLonger,
   type CallPriority,
   type VolumeRef,
   type VolumeResult,
   type VolumeTopology,
 } from '@outrigger/cloud-provider';
-import type { Clock } from '@outrigger/kube';
+import { raceAbort, type Clock } from '@outrigger/kube';
 import { batchSizeOf } from './answer-defaults.ts';
 import type { MakeCallContext } from './make-call-context.ts';
 import { callInTime } from './call-in-time.ts';
@@ -29,15 +30,19 @@ export interface VolumeLookUpsOptions {
 }
 
 export interface VolumeLookUps {
-  /** Never rejects: what went wrong is in the answer (`failed`). */
-  lookUp(volume: VolumeRef): Promise<VolumeResult>;
+  /** Never rejects: what went wrong is in the answer (`failed`). `signal`: of who asks, and waits no longer when it aborts. */
+  lookUp(volume: VolumeRef, signal?: AbortSignal): Promise<VolumeResult>;
 }
 
 const DEFAULT_CALL_TIMEOUT_MS = 60_000;
+/** What waits for a call. Of a cloud that answers, a few batches; of one that does not, no more than this is kept. */
+const MOST_WAITING = 10_000;
+/** Of each text of a volume. Its name in the cloud may be the path of a resource, as a provider ID may. */
+const TEXT_LENGTH = 1_024;
 
 interface Question {
   readonly volume: VolumeRef;
-  readonly settle: (result: VolumeResult) => void;
+  readonly resolve: (result: VolumeResult) => void;
 }
 
 export function createVolumeLookUps(options: VolumeLookUpsOptions): VolumeLookUps {
@@ -46,28 +51,45 @@ export function createVolumeLookUps(options: VolumeLookUpsOptions): VolumeLookUp
 
 class BatchedVolumeLookUps implements VolumeLookUps {
   readonly #options: VolumeLookUpsOptions;
-  #gathered: Question[] = [];
+  readonly #gathered = new Set<Question>();
   #busy = false;
 
   constructor(options: VolumeLookUpsOptions) {
     this.#options = options;
   }
 
-  lookUp(volume: VolumeRef): Promise<VolumeResult> {
-    return new Promise((settle) => {
-      this.#gathered.push({ volume, settle });
-      if (this.#busy) return;
-      this.#busy = true;
-      // All that is asked in this turn goes along.
-      queueMicrotask(() => void this.#drain());
-    });
+  async lookUp(volume: VolumeRef, signal?: AbortSignal): Promise<VolumeResult> {
+    const { promise, resolve } = Promise.withResolvers<VolumeResult>();
+    const question = { volume, resolve };
+    try {
+      signal?.throwIfAborted();
+      refuseLongTexts(volume);
+      if (this.#gathered.size >= MOST_WAITING) {
+        throw new CloudError('throttled', `${MOST_WAITING} volumes wait for the cloud already`);
+      }
+      this.#gathered.add(question);
+      this.#begin();
+      return await raceAbort(promise, signal);
+    } catch (error) {
+      return { kind: 'failed', error: asError(error) };
+    } finally {
+      this.#gathered.delete(question);
+    }
+  }
+
+  #begin(): void {
+    if (this.#busy) return;
+    this.#busy = true;
+    // All that is asked in this turn goes along.
+    queueMicrotask(() => void this.#drain());
   }
 
   async #drain(): Promise<void> {
-    while (this.#gathered.length > 0) {
-      const batch = this.#gathered.splice(0, batchSizeOf(this.#options.volumes));
+    while (this.#gathered.size > 0) {
+      const batch = [...this.#gathered.values().take(batchSizeOf(this.#options.volumes))];
+      for (const question of batch) this.#gathered.delete(question);
       const results = await this.#ask(batch.map(({ volume }) => volume));
-      for (const [index, { settle }] of batch.entries()) settle(results[index] as VolumeResult);
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as VolumeResult);
     }
     this.#busy = false;
   }
@@ -88,6 +110,13 @@ class BatchedVolumeLookUps implements VolumeLookUps {
       const error = asError(thrown);
       return volumes.map(() => ({ kind: 'failed', error }));
     }
+  }
+}
+
+/** Whoever reaches the webhook's port may write a megabyte into each. */
+function refuseLongTexts(volume: VolumeRef): void {
+  for (const [field, text] of Object.entries(volume)) {
+    refuseLonger(`the volume's ${field}`, String(text), TEXT_LENGTH);
   }
 }
 

@@ -72,6 +72,7 @@ export {
   type KubeletServingApproverDependencies,
 } from './kubelet-serving-approver/kubelet-serving-approver.ts';
 export { SERVING_SIGNER } from './kubelet-serving-approver/serving-signer.ts';
+export { trimServingRequest } from './kubelet-serving-approver/trim-request.ts';
 export { parseUnmanagedRule, VIRTUAL_KUBELETS, type UnmanagedRule } from './unmanaged-nodes.ts';
 export { labelNewVolume, type NewVolumeAnswer } from './pv-label/label-new-volume.ts';
 export { volumeHandles } from './pv-label/volume-source.ts';

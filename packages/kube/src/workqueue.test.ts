@@ -184,7 +184,10 @@ class NaiveQueue {
     const readyAt = this.time + delayMs;
     if (!entry) this.queued.set(key, { priority: priority ?? 0, readyAt, order: undefined });
     else {
-      entry.priority = Math.max(entry.priority, priority ?? entry.priority);
+      const higher = Math.max(entry.priority, priority ?? entry.priority);
+      // It comes to the higher one now.
+      if (higher > entry.priority && entry.order !== undefined) entry.order = this.#order++;
+      entry.priority = higher;
       entry.readyAt = Math.min(entry.readyAt, readyAt);
     }
     this.#ripen();
@@ -311,10 +314,30 @@ test('groups that have keys ready take turns, however many keys one of them has'
   // A higher priority goes before all turns, and moves none of them on.
   queue.add('many/urgent', { priority: 1 });
   queue.add('many/999', { priority: 1 });
-  assert.deepEqual(await take(2), ['many/999', 'many/urgent']);
+  assert.deepEqual(await take(2), ['many/urgent', 'many/999']);
   for (const key of ['few/d', 'new/a']) queue.add(key);
   assert.deepEqual(await take(4), ['few/d', 'new/a', 'many/5', 'many/6']);
 });
+
+for (const worked of [0, 500]) {
+  test(`groups take turns in each priority apart: with 1,000 keys at a lower one, ${worked} of them worked on, a group has its turn at a higher one`, async () => {
+    const groupOf = (key: string): string => key.split('/', 1)[0] ?? '';
+    const queue = createWorkQueue<string>({ name: 'service', clock: new FakeClock(), metrics: noMetrics, groupOf });
+    for (let i = 0; i < 1_000; i++) queue.add(`old/${i}`, { priority: -1 });
+    for (let i = 0; i < worked; i++) queue.done((await queue.get()) ?? '');
+    for (let i = 0; i < 800; i++) queue.add(`new/${i}`);
+    queue.add('old/note');
+    queue.add('old/999', { priority: 0 });
+    const taken: (string | undefined)[] = [];
+    for (let i = 0; i < 4; i++) taken.push(await queue.get());
+    assert.deepEqual(taken, ['new/0', 'old/note', 'old/999', 'new/1']);
+    for (let i = 0; i < 798; i++) await queue.get();
+    // What was raised has left no turn behind.
+    queue.add('late/a', { priority: -1 });
+    const low = [await queue.get(), await queue.get()];
+    assert.deepEqual(low, worked === 0 ? ['old/0', 'late/a'] : ['late/a', 'old/500']);
+  });
+}
 
 test('a key that is of another group when it is added again goes with that one, if its turn is earlier', async () => {
   const clock = new FakeClock();

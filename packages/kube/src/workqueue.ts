@@ -10,7 +10,10 @@ import { createQueueMetrics, type QueueMetrics } from './internal/queue-metrics.
 export interface AddOptions {
   /** Not before this many milliseconds from now. The earliest of several wins. */
   readonly delayMs?: number;
-  /** Higher goes first; within one, groups take turns, and in a group it is first come, first served. Default: that of the key if it is queued already, else 0. */
+  /**
+   * Higher goes first; within one, groups take turns, and in a group it is first come, first served: a key that is raised comes to the higher one
+   * now. Default: that of the key if it is queued already, else 0.
+   */
   readonly priority?: number;
 }
 
@@ -88,7 +91,8 @@ class KeyQueue<K> implements WorkQueue<K> {
     a.priority !== b.priority ? a.priority > b.priority : a.turn === b.turn ? a.order < b.order : a.turn < b.turn,
   );
   readonly #groupOf: (key: K) => string;
-  readonly #turns = new FairTurns();
+  /** By priority: what a group has waiting at one, or had there, costs it no turn at another. */
+  readonly #turns = new Map<number, FairTurns>();
   /** Keys that workers have, with the monotonic time at which they took them. */
   readonly #processing = new Map<K, number>();
   readonly #getters = new Set<(key: K | undefined) => void>();
@@ -161,7 +165,7 @@ class KeyQueue<K> implements WorkQueue<K> {
     const now = this.#clock.monotonic();
     // What is begun takes turns with what is new in its group: behind a thousand of them it would keep its lock and its memory, and the cloud idle.
     const group = `begun ${this.#groupOf(key)}`;
-    const place = { order: this.#order++, group, turn: this.#turns.next(group) };
+    const place = { order: this.#order++, group, turn: this.#turnsAt(0).next(group) };
     this.#offer({ key, rejoins: true, priority: 0, readyAt: now, since: now, ...place });
   }
 
@@ -195,14 +199,13 @@ class KeyQueue<K> implements WorkQueue<K> {
   }
 
   #hasten(entry: Entry<K>, readyAt: number, priority: number | undefined): void {
-    const raised = priority !== undefined && priority > entry.priority;
-    if (raised) entry.priority = priority;
+    const higher = Math.max(priority ?? entry.priority, entry.priority);
     if (!this.#waiting.has(entry)) {
-      const isMoved = this.#joinGroup(entry);
       // Else a worker has the key, and `done` hands the entry on.
-      if ((raised || isMoved) && this.#ready.has(entry)) this.#ready.push(entry);
+      if (this.#moveTurn(entry, higher) && this.#ready.has(entry)) this.#ready.push(entry);
       return;
     }
+    entry.priority = higher;
     if (readyAt >= entry.readyAt) return;
     entry.readyAt = readyAt;
     if (readyAt <= this.#clock.monotonic()) {
@@ -220,18 +223,26 @@ class KeyQueue<K> implements WorkQueue<K> {
     entry.since = this.#clock.monotonic();
     entry.order = this.#order++;
     entry.group = this.#groupOf(entry.key);
-    entry.turn = this.#turns.next(entry.group);
+    entry.turn = this.#turnsAt(entry.priority).next(entry.group);
     if (!this.#processing.has(entry.key)) this.#offer(entry);
   }
 
-  /** A key that is of another group by now takes the turn of that one, if it is earlier. */
-  #joinGroup(entry: Entry<K>): boolean {
+  /** To this priority; at the same one a key that is of another group by now takes the turn of that one, if it is earlier. */
+  #moveTurn(entry: Entry<K>, priority: number): boolean {
     const group = this.#groupOf(entry.key);
-    if (group === entry.group || this.#turns.upcoming(group) >= entry.turn) return false;
-    const { turn } = entry;
-    Object.assign(entry, { group, turn: this.#turns.next(group) });
-    this.#turns.taken(turn, false);
+    const turns = this.#turnsAt(priority);
+    const stays = group === entry.group || turns.upcoming(group) >= entry.turn;
+    if (priority === entry.priority && stays) return false;
+    const before = { turn: entry.turn, turns: this.#turnsAt(entry.priority) };
+    Object.assign(entry, { priority, group, turn: turns.next(group) });
+    before.turns.taken(before.turn, false);
     return true;
+  }
+
+  #turnsAt(priority: number): FairTurns {
+    const turns = this.#turns.get(priority) ?? new FairTurns();
+    this.#turns.set(priority, turns);
+    return turns;
   }
 
   #offer(entry: Entry<K>): void {
@@ -242,7 +253,7 @@ class KeyQueue<K> implements WorkQueue<K> {
 
   #take(entry: Entry<K>): K {
     const now = this.#clock.monotonic();
-    this.#turns.taken(entry.turn, entry.priority === 0);
+    this.#turnsAt(entry.priority).taken(entry.turn);
     if (entry.rejoins) return entry.key;
     this.#entries.delete(entry.key);
     this.#processing.set(entry.key, now);

@@ -29,6 +29,7 @@ export {
   type SentHttp,
   type TlsSettings,
 } from './http/http-transport.ts';
+export { ListBound } from './http/list-bound.ts';
 export type { Operation, Query } from './http/operation.ts';
 export {
   nextByLink,

@@ -1,6 +1,6 @@
 /** The approver of kubelet serving certificates, from the program's flags. */
 import type { RunningController } from '@outrigger/controller-manager';
-import { createKubeletServingApprover, SERVING_SIGNER } from '@outrigger/controllers';
+import { createKubeletServingApprover, SERVING_SIGNER, trimServingRequest } from '@outrigger/controllers';
 import { resources } from '@outrigger/kube';
 import type { LeaderContext } from './cloud-controller.ts';
 import { dependenciesOf } from './dependencies.ts';
@@ -14,6 +14,7 @@ export function buildKubeletServingApprover(context: LeaderContext): Omit<Runnin
   const nodes = stores.open(resources.nodes);
   const store = stores.open(resources.certificateSigningRequests, {
     selectors: { fieldSelector: `spec.signerName=${SERVING_SIGNER}` },
+    transform: trimServingRequest,
   });
   return {
     run: (signal) =>

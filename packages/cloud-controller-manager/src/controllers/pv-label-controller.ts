@@ -1,4 +1,5 @@
 /** The PersistentVolume label controller and its webhook, from the program's flags. */
+import { cutText, NAME_LENGTH } from '@outrigger/cloud-provider';
 import type { RunningController, Webhook } from '@outrigger/controller-manager';
 import { createPvLabelController, labelNewVolume } from '@outrigger/controllers';
 import { resources, type Clock, type Logger, type PersistentVolume } from '@outrigger/kube';
@@ -46,27 +47,32 @@ export interface PvLabelWebhookOptions {
   readonly providers: readonly VolumeCloud[];
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Only the API server calls (`--webhook-client-ca-file`). What others make up goes before no other call, and is noted of no volume. */
+  readonly isTrusted: boolean;
   /** Ends the look-ups. */
   readonly signal: AbortSignal;
 }
 
-export function createPvLabelWebhook({ clock, logger, providers, signal }: PvLabelWebhookOptions): Webhook {
+export function createPvLabelWebhook({ clock, isTrusted, logger, providers, signal }: PvLabelWebhookOptions): Webhook {
   const lookUps = new VolumesOfClouds(providers, {
     clock,
-    priority: 'critical',
+    priority: isTrusted ? 'critical' : 'normal',
     callTimeoutMs: WEBHOOK_CALL_TIMEOUT_MS,
     signal,
   });
   return {
     name: PV_LABEL_WEBHOOK,
     path: PV_LABEL_WEBHOOK_PATH,
-    answer: async ({ object, operation }) => {
+    answer: async ({ object, operation }, inTime) => {
       if (!lookUps.areThere || operation !== 'CREATE' || !isVolume(object)) return {};
       return labelNewVolume(object, {
         lookUp: async (volume) => {
-          const result = await lookUps.lookUp(volume);
+          const result = await lookUps.lookUp(isTrusted ? volume : { ...volume, uid: '' }, inTime);
           if (result.kind === 'failed') {
-            logger.warn('Look-up of a volume failed', { volume: volume.name, error: result.error });
+            logger.warn('Look-up of a volume failed', {
+              volume: cutText(volume.name, NAME_LENGTH),
+              error: result.error,
+            });
           }
           return result;
         },

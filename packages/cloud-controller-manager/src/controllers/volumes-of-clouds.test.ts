@@ -43,3 +43,17 @@ test('a cloud that is down keeps no other from its volumes, and may be the one t
 test('of two clouds that know a volume of this name, nobody knows which is meant', async () => {
   assert.deepEqual(await said(inZone('a'), inZone('b'), unknown), ['conflict', 'conflict', 'conflict', 'unknown']);
 });
+
+test('what is told of two clouds quotes the handle, and of one that has a thousand characters the beginning', async () => {
+  const { signal } = new AbortController();
+  const provider = (name: string): ConstructorParameters<typeof VolumesOfClouds>[0][number] => ({
+    name,
+    capabilities: { volumes: { lookUp: () => Promise.resolve([inZone('a')]) } },
+    callContext: () => ({ signal, priority: 'normal', logger: silentLogger, call: () => assert.fail() }),
+  });
+  const clouds = [provider('one'), provider('other')];
+  const volumes = new VolumesOfClouds(clouds, { clock: new FakeClock(), priority: 'normal', signal });
+  const result = await volumes.lookUp({ ...volume, handle: `line\n${'x'.repeat(1_000)}` });
+  assert.ok(result.kind === 'failed');
+  assert.match(result.error.message, /a volume "line\\nx+…" \(1005 characters\);/u);
+});

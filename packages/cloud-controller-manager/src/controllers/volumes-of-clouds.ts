@@ -1,6 +1,7 @@
 /** Look-ups of volumes where there are several clouds: a volume says what it is called there, and not in which of them. */
 import {
   CloudError,
+  quote,
   type CallPriority,
   type VolumeRef,
   type VolumeResult,
@@ -38,8 +39,8 @@ export class VolumesOfClouds implements VolumeLookUps {
   }
 
   /** Whichever cloud knows it. One that fails may be the one that would. */
-  async lookUp(volume: VolumeRef): Promise<VolumeResult> {
-    const results = await Promise.all(this.#clouds.map((cloud) => this.#ask(cloud, volume)));
+  async lookUp(volume: VolumeRef, signal?: AbortSignal): Promise<VolumeResult> {
+    const results = await Promise.all(this.#clouds.map((cloud) => this.#ask(cloud, volume, signal)));
     const found = results.flatMap((result, i) => (result.kind === 'found' ? [this.#clouds[i]?.name ?? ''] : []));
     if (found.length > 1) return ambiguous(volume, found);
     const by = (kind: VolumeResult['kind']): VolumeResult | undefined => results.find((result) => result.kind === kind);
@@ -49,11 +50,11 @@ export class VolumesOfClouds implements VolumeLookUps {
   /** For the controllers of this cloud: what it says itself, unless another one knows such a volume too. */
   of(own: VolumeCloud): VolumeLookUps {
     return {
-      lookUp: async (volume) => {
-        const result = await this.#ask(own, volume);
+      lookUp: async (volume, signal) => {
+        const result = await this.#ask(own, volume, signal);
         if (result.kind !== 'found' || this.#clouds.length < 2) return result;
         const others = this.#clouds.filter(({ name }) => name !== own.name);
-        const results = await Promise.all(others.map((cloud) => this.#ask(cloud, volume)));
+        const results = await Promise.all(others.map((cloud) => this.#ask(cloud, volume, signal)));
         const found = others.filter((_, i) => results[i]?.kind === 'found');
         return found.length === 0
           ? result
@@ -65,7 +66,7 @@ export class VolumesOfClouds implements VolumeLookUps {
     };
   }
 
-  #ask(cloud: VolumeCloud, volume: VolumeRef): Promise<VolumeResult> {
+  #ask(cloud: VolumeCloud, volume: VolumeRef, signal: AbortSignal | undefined): Promise<VolumeResult> {
     const { volumes } = cloud.capabilities;
     if (!volumes) return Promise.resolve({ kind: 'unknown' });
     let lookUps = this.#known.get(volumes);
@@ -74,11 +75,11 @@ export class VolumesOfClouds implements VolumeLookUps {
       lookUps = createVolumeLookUps({ ...this.#options, volumes, callContext });
       this.#known.set(volumes, lookUps);
     }
-    return lookUps.lookUp(volume);
+    return lookUps.lookUp(volume, signal);
   }
 }
 
 function ambiguous({ handle }: VolumeRef, clouds: readonly string[]): VolumeResult {
-  const text = `each of the clouds ${clouds.join(', ')} has a volume ${handle}; set the zone and the node affinity yourself`;
+  const text = `each of the clouds ${clouds.join(', ')} has a volume ${quote(handle)}; set the zone and the node affinity yourself`;
   return { kind: 'failed', error: new CloudError('conflict', text) };
 }

@@ -51,7 +51,7 @@ export function podTemplate(affinity: object): object {
       containers: [
         {
           name: 'cloud-controller-manager',
-          image: `outrigger/cloud-controller-manager:${version}`,
+          image: `registry.example/outrigger/cloud-controller-manager:${version}`,
           args: shippedArgs,
           ports: [{ name: 'https', containerPort: PORT, protocol: 'TCP' }],
           startupProbe: { ...probe('/livez'), periodSeconds: 2, failureThreshold: 60 },

@@ -4,10 +4,10 @@ import { SERVING_SIGNER } from './serving-signer.ts';
 
 const { certificateSigningRequests, nodes } = resources;
 
-/** `approve` names the one signer: without it, an update of the subresource is refused for every other. */
+/** `approve` names the one signer: without it, a change of the subresource is refused for every other. */
 export const kubeletServingApproverRules: readonly ApiRule[] = [
   storeRule(certificateSigningRequests),
-  { resource: certificateSigningRequests, subresource: 'approval', verbs: ['update'] },
+  { resource: certificateSigningRequests, subresource: 'approval', verbs: ['patch'] },
   {
     resource: { group: certificateSigningRequests.group, plural: 'signers' },
     verbs: ['approve'],

@@ -166,7 +166,7 @@ test('who decided between the read and the write is not overruled', async () => 
   await using rig = new ServingRig();
   rig.beforeWrite = (name) => {
     rig.beforeWrite = () => {};
-    rig.requests.put({ ...rig.get(name), status: { conditions: [{ type: 'Denied', status: 'True' }] } } as object);
+    rig.put({ ...rig.get(name), status: { conditions: [{ type: 'Denied', status: 'True' }] } });
   };
   await rig.start();
   await rig.ask('csr-1');
@@ -180,8 +180,8 @@ test('a write that fails is tried again; one whose request is gone is not', asyn
   let failures = 0;
   rig.beforeWrite = (name) => {
     failures += 1;
-    if (name === 'gone') throw new StatusError('PUT', 404, { reason: 'NotFound', code: 404 });
-    if (failures < 3) throw new StatusError('PUT', 500, { reason: 'InternalError', code: 500 });
+    if (name === 'gone') throw new StatusError('PATCH', 404, { reason: 'NotFound', code: 404 });
+    if (failures < 3) throw new StatusError('PATCH', 500, { reason: 'InternalError', code: 500 });
   };
   await rig.start();
   await rig.ask('csr-1');
@@ -203,7 +203,7 @@ test('where the write fails, the machine is read again before the next try: what
         { type: 'InternalIP', address: '10.0.0.7' },
       ]),
     );
-    throw new StatusError('PUT', 500, { reason: 'InternalError', code: 500 });
+    throw new StatusError('PATCH', 500, { reason: 'InternalError', code: 500 });
   };
   await rig.start();
   await rig.ask('csr-1');
@@ -324,7 +324,7 @@ test('an explanation says what was decided, what would be, and why nothing is', 
 test('an explanation says that a write failed, and when it is tried again', async () => {
   await using rig = new ServingRig();
   rig.beforeWrite = () => {
-    throw new StatusError('PUT', 500, { reason: 'InternalError', code: 500 });
+    throw new StatusError('PATCH', 500, { reason: 'InternalError', code: 500 });
   };
   await rig.start();
   await rig.ask('csr-1');

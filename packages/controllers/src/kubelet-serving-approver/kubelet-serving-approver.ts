@@ -7,6 +7,7 @@ import {
   resources,
   runController,
   type CertificateSigningRequest,
+  type KubeObject,
   type Node,
   type ReconcileContext,
   type ReconcileResult,
@@ -27,9 +28,10 @@ import { isUnmanaged } from '../unmanaged-nodes.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { createApproverMetrics, type ApproverMetrics } from './approver-metrics.ts';
 import { NodeReads } from './node-reads.ts';
-import { isDecided, planServingRequest, type ServingOptions, type ServingPlan, type WaitReason } from './plan.ts';
+import { planServingRequest, type ServingOptions, type ServingPlan, type WaitReason } from './plan.ts';
 import { decisionText, factsOfRequest, factsOfServingPlan, waitingText } from './serving-words.ts';
 import type { ServingRequest } from './serving-request.ts';
+import { isDecided } from './trim-request.ts';
 
 const NAME = 'kubelet-serving-approver';
 const WRITERS = 4;
@@ -325,19 +327,17 @@ class Run {
     { logger, node, signal }: Pick<ReconcileContext, 'logger' | 'signal'> & { readonly node: Node | undefined },
   ): Promise<void> {
     const { type, reason, message, summary } = decisionText(plan);
+    const { resourceVersion } = csr.metadata ?? {};
+    const status = { conditions: [{ type, status: 'True', reason, message }] };
     // The version that was judged: whoever decided in between is not overruled.
-    const conditions = [{ type, status: 'True', reason, message }];
-    const decided: CertificateSigningRequest = { ...csr, status: { ...csr.status, conditions } };
-    const patch = { type: 'merge', body: { status: { conditions } } } as const;
-    let written: CertificateSigningRequest | undefined;
+    const patch = { type: 'merge', body: { metadata: { resourceVersion }, status } } as const;
+    const options = { subresource: 'approval', answer: 'metadata', signal } as const;
+    let written: KubeObject | undefined;
     try {
       written = await this.#journal.perform(
         subjectOf('CertificateSigningRequest', csr),
         [{ kind: `${plan.kind}-request`, summary, write: { object: csr, patch } }],
-        () =>
-          this.#deps.client
-            .of(resources.certificateSigningRequests)
-            .update(decided, { subresource: 'approval', signal }),
+        () => this.#deps.client.of(resources.certificateSigningRequests).patch({ name: key }, patch, options),
       );
     } catch (error) {
       if (isNotFound(error)) return;

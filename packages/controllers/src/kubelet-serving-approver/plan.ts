@@ -6,6 +6,7 @@ import { twinsOf } from '../node/twins.ts';
 import { ownerOf } from '../provider-id.ts';
 import { isUnmanaged, type NodeOwnerOptions } from '../unmanaged-nodes.ts';
 import type { MalformedReason, ServingRequest } from './serving-request.ts';
+import { isDecided } from './trim-request.ts';
 
 /** A kubelet waits for 15 minutes and makes another one; what is older helps nobody. */
 const OF_USE_MS = 3_600_000;
@@ -161,11 +162,6 @@ function machineNames({ addresses = [], addressesBy, name = '' }: Instance, node
   // The first label of a name that it gives: kubelets ask for it before the node has the cloud's addresses.
   if (isNamed && canonicalIp(nodeName) === undefined) dnsNames.add(nodeName);
   return { isNamed, dnsNames, ips };
-}
-
-/** Approved, denied, failed at the signer, or signed by whoever did so. */
-export function isDecided({ metadata, status }: CertificateSigningRequest): boolean {
-  return Boolean(metadata?.deletionTimestamp) || (status?.conditions ?? []).length > 0 || Boolean(status?.certificate);
 }
 
 function wait(reason: WaitReason, problem: string): ServingPlan {

@@ -5,11 +5,10 @@ import * as x509 from '@peculiar/x509';
 import { canonicalIp, NAME_LENGTH, quote } from '@outrigger/cloud-provider';
 import type { CertificateSigningRequest } from '@outrigger/kube';
 import { isOneDerValue } from './der.ts';
+import { LONGEST_REQUEST } from './trim-request.ts';
 
 const NODE_USER = 'system:node:';
 const NODES_GROUP = 'system:nodes';
-/** Characters of PEM. A kubelet's own has about 500, with a long RSA key and 64 names 4,000. It is parsed on the event loop, at 0.05 ms a name. */
-const LONGEST_PEM = 6_144;
 /** The machines of clouds have a dozen names and addresses at most. */
 const MOST_NAMES = 64;
 const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
@@ -72,7 +71,7 @@ export function readServingRequest({ spec }: CertificateSigningRequest): Serving
 
 /** The request, or why it cannot be read. `base64`: of PEM. */
 function parse(base64: string): x509.Pkcs10CertificateRequest | string {
-  if (base64.length > (LONGEST_PEM * 4) / 3) return 'it is longer than the request of a kubelet can be';
+  if (base64.length > LONGEST_REQUEST) return 'it is longer than the request of a kubelet can be';
   const body = PEM.exec(Buffer.from(base64, 'base64').toString('latin1'))?.[1];
   if (body === undefined) return 'it is not one certificate request in PEM';
   const bytes = Buffer.from(body, 'base64');

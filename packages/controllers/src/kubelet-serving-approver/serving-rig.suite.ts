@@ -10,6 +10,7 @@ import {
   type CertificateSigningRequest,
   type KubeObject,
   type Node,
+  type Patch,
   type ResourceClient,
   type Store,
 } from '@outrigger/kube';
@@ -19,6 +20,7 @@ import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
 import { createKubeletServingApprover, type KubeletServingApprover } from './kubelet-serving-approver.ts';
 import type { ServingOptions } from './plan.ts';
 import { SERVING_SIGNER } from './serving-signer.ts';
+import { trimServingRequest } from './trim-request.ts';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const KEYS = crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
@@ -135,7 +137,10 @@ export function machine(providerID: string, addresses: readonly NodeAddress[] | 
 export class ServingRig implements AsyncDisposable {
   readonly clock: FakeClock = new FakeClock(NOW);
   readonly nodes: FakeNodeApi = new FakeNodeApi();
+  /** As the store keeps them. */
   readonly requests: FakeNodeApi = new FakeNodeApi();
+  /** As the API server does. */
+  readonly #whole = new Map<string, CertificateSigningRequest>();
   readonly events: { readonly about: string; readonly reason: string; readonly message: string }[] = [];
   /** By provider ID. */
   readonly cloud: Map<string, InstanceResult> = new Map([
@@ -150,7 +155,7 @@ export class ServingRig implements AsyncDisposable {
   ]);
   readonly reads: NodeRef[] = [];
   readonly journal: Journal;
-  readonly writes: CertificateSigningRequest[] = [];
+  readonly writes: Patch[] = [];
   /** Called before each write; throw to fail it. */
   beforeWrite: (name: string) => void = () => {};
   /** Reads answer no sooner. */
@@ -200,12 +205,19 @@ export class ServingRig implements AsyncDisposable {
   }
 
   async ask(name: string, spec?: RequestSpec): Promise<void> {
-    this.requests.put((await requestOf(name, spec)) as object);
+    this.put(await requestOf(name, spec));
     await this.settle();
   }
 
+  put(csr: CertificateSigningRequest): void {
+    this.#whole.set(csr.metadata?.name ?? '', csr);
+    this.requests.put(trimServingRequest(csr) as object);
+  }
+
   get(name: string): CertificateSigningRequest {
-    return this.requests.nodes.get(name) as unknown as CertificateSigningRequest;
+    const whole = this.#whole.get(name) as CertificateSigningRequest;
+    const { resourceVersion = '' } = this.requests.nodes.get(name)?.metadata ?? {};
+    return { ...whole, metadata: { ...whole.metadata, resourceVersion } };
   }
 
   /** `Approved`, `Denied`, or `pending`. */
@@ -217,19 +229,20 @@ export class ServingRig implements AsyncDisposable {
     );
   }
 
-  #client(): Pick<ResourceClient<CertificateSigningRequest>, 'update'> {
+  #client(): { readonly patch: (...args: Parameters<ResourceClient<CertificateSigningRequest>['patch']>) => unknown } {
     return {
-      update: async (csr, options) => {
+      patch: async ({ name }, patch, options) => {
         await Promise.resolve();
-        const name = csr.metadata?.name ?? '';
-        if (options?.subresource !== 'approval') throw new Error(`an update of ${options?.subresource}`);
+        if (options?.subresource !== 'approval') throw new Error(`a patch of ${options?.subresource}`);
+        if (patch.type !== 'merge') throw new Error(`patch type ${patch.type} is not expected`);
         this.beforeWrite(name);
         const now = this.get(name);
-        if (now.metadata?.resourceVersion !== csr.metadata?.resourceVersion) {
-          throw new StatusError('PUT', 409, { reason: 'Conflict', code: 409 });
+        const { metadata, status } = patch.body as CertificateSigningRequest;
+        if (now.metadata?.resourceVersion !== metadata?.resourceVersion) {
+          throw new StatusError('PATCH', 409, { reason: 'Conflict', code: 409 });
         }
-        this.writes.push(csr);
-        this.requests.put(csr as object);
+        this.writes.push(patch);
+        this.put({ ...now, status: { ...now.status, ...status } });
         return this.get(name);
       },
     };

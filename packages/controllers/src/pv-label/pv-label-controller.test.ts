@@ -234,7 +234,7 @@ test('an explanation says whether the volume is of interest, what the cloud said
   rig.cloud.answers.set('failing', { kind: 'failed', error: new CloudError('unavailable', 'no') });
   assert.equal(rig.controller.explain('failing'), undefined, 'it does not run');
   await rig.start();
-  const flex = (name: string): string => `It is the volume ${name} of flexVolume outrigger.dev/memory.`;
+  const flex = (name: string): string => `It is the volume "${name}" of flexVolume "outrigger.dev/memory".`;
   assert.equal(rig.controller.explain('nobody'), undefined);
   assert.deepEqual(rig.controller.explain('failing')?.about, ['uid-failing']);
   const expected: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
 /** What people read about PersistentVolumes: in Events, warnings and explanations. */
-import type { VolumeResult } from '@outrigger/cloud-provider';
+import { quote, type VolumeResult } from '@outrigger/cloud-provider';
 import type { PersistentVolume } from '@outrigger/kube';
 import type { Fact } from '../finding.ts';
 import { reasonOf } from '../load-balancer/failure.ts';
@@ -48,11 +48,11 @@ export function factsOfVolume(
   const ref = volumeRefOf(volume);
   if (!ref) return [];
   const { driver, handle, source } = ref;
-  const kind = driver === undefined ? source : `${source} ${driver}`;
+  const kind = driver === undefined ? source : `${source} ${quote(driver)}`;
   const answer = last
     ? { text: answerText(last.result), agoMs: Math.max(0, now - last.at) }
     : { text: 'It has not been looked up in the cloud.' };
-  return [{ text: `It is the volume ${handle} of ${kind}.` }, answer];
+  return [{ text: `It is the volume ${quote(handle)} of ${kind}.` }, answer];
 }
 
 function answerText(result: VolumeResult): string {

@@ -31,7 +31,7 @@ export class FairTurns {
     return turn;
   }
 
-  /** What has this turn is no longer waiting. `isInTurn`: it did not go before others whose turn was earlier. */
+  /** What has this turn is no longer waiting. `isInTurn`: it was its turn, and it has not gone elsewhere. */
   taken(turn: number, isInTurn = true): void {
     if (isInTurn && turn > this.#now) this.#now = turn;
     // Nobody waits for anybody.

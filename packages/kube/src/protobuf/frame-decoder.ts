@@ -5,7 +5,7 @@ import { UnreadableMessageError } from './message-reader.ts';
 /** 32 bits, most significant byte first. */
 const LENGTH_BYTES = 4;
 /** The API server takes no object of more than 3 MiB. */
-const LONGEST_BYTES = 64 * 2 ** 20;
+export const LONGEST_BYTES: number = 64 * 2 ** 20;
 
 /**
  * The messages of `chunks`. Pulls a chunk only when all messages before it are taken, so that a slow reader slows the server;

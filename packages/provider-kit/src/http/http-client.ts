@@ -68,6 +68,8 @@ export interface HttpAnswer<T> {
   readonly status: number;
   /** `undefined` for an empty one. */
   readonly body: T;
+  /** Characters of the body. */
+  readonly length: number;
   header(name: string): string | undefined;
 }
 
@@ -120,7 +122,7 @@ export class HttpClient implements AsyncDisposable {
   list<T>(call: CallContext, operation: Operation, options: ListOptions): PagedList<T> {
     const { items, next = () => undefined, partial, query = {}, ...request } = options;
     return new PagedList<T>({
-      operation,
+      operation: `${this.#options.cloud}: ${operation}`,
       first: query,
       ask: (asked) => this.send(call, operation, { ...request, query: asked }),
       itemsOf: typeof items === 'string' ? (body) => (body as Record<string, unknown> | undefined)?.[items] : items,
@@ -175,7 +177,7 @@ export class HttpClient implements AsyncDisposable {
       }
     }
     if (!isSuccess) throw refusalOf({ cloud, errorOf, errors }, operation, answer, body, now);
-    return { status, body: body as T, header: (name) => answer.header(name) };
+    return { status, body: body as T, length: text.length, header: (name) => answer.header(name) };
   }
 }
 

@@ -1,5 +1,6 @@
 /** Lists that come in pages: each way in which clouds name the next one, and whether all of them were read. */
 import { CloudError } from '@outrigger/cloud-provider';
+import { inconclusive, ListBound } from './list-bound.ts';
 import type { Query } from './operation.ts';
 
 /** One page as it was answered. */
@@ -7,6 +8,8 @@ export interface AnsweredPage {
   readonly body: unknown;
   header(name: string): string | undefined;
   readonly items: readonly unknown[];
+  /** Characters of the answer. Default: a kibibyte for each item. */
+  readonly length?: number;
   /** It was asked for with this. */
   readonly query: Query;
 }
@@ -50,7 +53,7 @@ export function nextByMarker(parameter: string, idOf: (item: unknown) => string,
 }
 
 export interface PagedListOptions {
-  /** For messages. */
+  /** The cloud and the list, for messages: `Acme: GET /servers`. */
   readonly operation: string;
   readonly first: Query;
   readonly ask: (query: Query) => Promise<Omit<AnsweredPage, 'items' | 'query'>>;
@@ -83,17 +86,15 @@ export class PagedList<T> implements AsyncIterable<T> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     const { ask, first, itemsOf, next, operation, partial } = this.#options;
-    const seen = new Set<string>();
+    const bound = new ListBound(operation);
     for (let query: Query | undefined = first; query;) {
-      const key = JSON.stringify(query);
-      if (seen.has(key)) throw inconclusive(operation, 'the pages form a loop');
-      seen.add(key);
       const answer = await ask(query);
       const items = itemsOf(answer.body);
       if (!Array.isArray(items)) throw inconclusive(operation, 'the answer has no such list');
       this.#partial ??= partial?.(answer.body);
       yield* items as readonly T[];
       query = next({ body: answer.body, header: (name) => answer.header(name), items, query });
+      if (query) bound.next(JSON.stringify(query), items.length, answer.length);
     }
     this.#complete = this.#partial === undefined;
   }
@@ -105,10 +106,6 @@ export class PagedList<T> implements AsyncIterable<T> {
     if (!this.#complete) throw inconclusive(this.#options.operation, `the cloud left something out: ${this.#partial}`);
     return items;
   }
-}
-
-function inconclusive(operation: string, why: string): CloudError {
-  return new CloudError('unavailable', `${operation}: ${why}; nothing is concluded from it`);
 }
 
 function unreadable(): CloudError {

@@ -82,11 +82,9 @@ export function chooseAddresses(
   first: readonly string[] = [],
 ): ChosenAddresses {
   const candidates = usable.map((one): Candidate => ({ ...one, reasons: [] }));
-  const rank = ({ canonical }: Candidate): number => {
-    const at = first.indexOf(canonical);
-    return at < 0 ? first.length : at;
-  };
-  const ordered = candidates.toSorted((a, b) => rank(a) - rank(b));
+  const ranks = new Map([...new Set(first)].map((address, rank) => [address, rank]));
+  const rankOf = ({ canonical }: Candidate): number => ranks.get(canonical) ?? ranks.size;
+  const ordered = candidates.toSorted((a, b) => rankOf(a) - rankOf(b));
   const addresses: NodeAddress[] = [];
   const missing: IpFamily[] = [];
   for (const family of rules.families) {

@@ -71,6 +71,20 @@ test('all pages are read, with the same question and the next token', async () =
   );
 });
 
+test('a list to which AWS always names another page ends as unavailable', async () => {
+  let answered = 0;
+  const endless = (): Promise<object> => {
+    answered += 1;
+    assert.ok(answered <= 6_000, 'it has no end');
+    return Promise.resolve({ Reservations: [], NextToken: `${answered}` });
+  };
+  await using rig = await awsRig(() => ({ text: '' }));
+  await assert.rejects(pages(endless as typeof rig.client.ec2, rig.call, 'DescribeInstances', {}), {
+    code: 'unavailable',
+    message: /^AWS: DescribeInstances: more than 5000 pages/u,
+  });
+});
+
 test('lists of the ELB APIs are written and read by theirs', async () => {
   await using rig = await awsRig(({ form }) => ({
     text: `<DescribeTargetGroupsResponse xmlns="x"><DescribeTargetGroupsResult><TargetGroups><member><TargetGroupArn>${

@@ -1,5 +1,6 @@
 /** Lists in pages, as EC2 (`NextToken`) and both ELB APIs (`Marker`, `NextMarker`) have them. */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import type { CallContext } from '@outrigger/cloud-provider';
+import { ListBound } from '@outrigger/provider-kit';
 import type { ServiceClient } from './aws-client.ts';
 
 /** The answer's only member that is a list: `Reservations` of `DescribeInstances`. */
@@ -27,17 +28,16 @@ export async function pages<Operations extends object, Name extends keyof Operat
 ): Promise<readonly ItemOf<Operations[Name] extends { readonly output: infer Output } ? Output : never>[]> {
   type Output = Operations[Name] extends { readonly output: infer Inner } ? Inner : never;
   const items: ItemOf<Output>[] = [];
-  const seen = new Set<string>();
+  const bound = new ListBound(`AWS: ${operation}`);
   let next: object = {};
   for (;;) {
     const page = (await service(call, operation, { ...(input as object), ...next } as typeof input)) as Output & Page;
-    for (const member of Object.values(page)) if (Array.isArray(member)) items.push(...(member as ItemOf<Output>[]));
+    const found = Object.values(page).flatMap((member) => (Array.isArray(member) ? (member as ItemOf<Output>[]) : []));
+    items.push(...found);
     const { NextMarker, NextToken } = page;
     const token = NextToken ?? NextMarker ?? '';
     if (token === '') return items;
-    if (seen.has(token))
-      throw new CloudError('unavailable', `${operation}: the pages form a loop; nothing is concluded from it`);
-    seen.add(token);
+    bound.next(token, found.length);
     next = NextToken === undefined ? { Marker: token } : { NextToken: token };
   }
 }

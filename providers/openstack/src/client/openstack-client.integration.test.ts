@@ -237,7 +237,7 @@ test('all pages, or an error', async () => {
   cloud.script = ({ path }) => (path.includes('marker') ? { status: 404, body: '' } : { body: pages[path] });
   await assert.rejects(ask(), code('unavailable'));
   cloud.script = () => ({ body: { servers: [{ id: 'a' }], servers_links: link('b') } });
-  await assert.rejects(ask(), code('unavailable', /the pages repeat/u));
+  await assert.rejects(ask(), code('unavailable', /the pages form a loop/u));
 });
 
 test('microversions: asked for once, sent with the request, refused when the service is too old', async () => {

@@ -1,6 +1,6 @@
 /** The `ApiClient` over HTTP: tokens, end points, versions, pages, errors. */
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
-import { HttpTransport, type Fetch, type ReceivedHttp, type SharedToken } from '@outrigger/provider-kit';
+import { HttpTransport, ListBound, type Fetch, type ReceivedHttp, type SharedToken } from '@outrigger/provider-kit';
 import type { Home } from '../home.ts';
 import type { ApiClient, ApiRequest, ListRequest, Query, ServiceType } from './api-client.ts';
 import { findEndpoint, missingEndpoint, regionOf, SERVICE_NAMES, type CatalogueEntry } from './catalogue.ts';
@@ -38,6 +38,12 @@ interface Prepared {
   readonly idempotent: boolean;
 }
 
+interface Answered {
+  readonly body: unknown;
+  /** Characters of it. */
+  readonly length: number;
+}
+
 export class OpenStackClient implements ApiClient, AsyncDisposable {
   readonly region: string | undefined;
   readonly #options: OpenStackClientOptions;
@@ -71,23 +77,19 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
   }
 
   async request<T>(call: CallContext, request: ApiRequest): Promise<T> {
-    return (await this.#send(call, await this.#prepare(call, request))) as T;
+    return (await this.#send(call, await this.#prepare(call, request))).body as T;
   }
 
   async list<T>(call: CallContext, { collection, ...request }: ListRequest): Promise<readonly T[]> {
     const items: T[] = [];
-    const seen = new Set<string>();
+    const bound = new ListBound(`${SERVICE_NAMES[request.service]}: ${request.operation}`);
     let query: Query | undefined = request.query ?? [];
     while (query) {
-      const body: unknown = await this.request(call, { ...request, query, method: 'GET' });
+      const { body, length } = await this.#send(call, await this.#prepare(call, { ...request, query, method: 'GET' }));
       const page: Page<T> = readPage(body, collection, request.operation, request.query);
       for (const item of page.items) items.push(item);
       query = page.next;
-      const key = JSON.stringify(query);
-      if (query && seen.has(key)) {
-        throw new CloudError('unavailable', `${request.operation}: the pages repeat; the answer is ignored`);
-      }
-      seen.add(key);
+      if (query) bound.next(JSON.stringify(query), page.items.length, length);
     }
     return items;
   }
@@ -138,7 +140,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
   }
 
   /** With a token that is renewed once where the service does not accept it. */
-  async #send(call: CallContext, prepared: Prepared): Promise<unknown> {
+  async #send(call: CallContext, prepared: Prepared): Promise<Answered> {
     const token = await this.#tokens.get(call);
     try {
       return await this.#sendWith(call, prepared, token);
@@ -149,7 +151,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
     }
   }
 
-  async #sendWith(call: CallContext, prepared: Prepared, { value, catalogue }: Token): Promise<unknown> {
+  async #sendWith(call: CallContext, prepared: Prepared, { value, catalogue }: Token): Promise<Answered> {
     const { service, operation, method, path, headers, body, idempotent } = prepared;
     const { host, userAgent } = this.#options;
     const urls = serviceUrls(service, this.#endpoint(catalogue, service));
@@ -166,7 +168,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
         },
         signal,
       );
-      return bodyOf(prepared, answer, host.clock.now(), call);
+      return { body: bodyOf(prepared, answer, host.clock.now(), call), length: answer.text.length };
     });
   }
 
@@ -183,7 +185,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
     const call = this.#options.host.callContext({ priority: 'critical' });
     const { catalogue } = await this.#tokens.get(call);
     const urls = serviceUrls(service, this.#endpoint(catalogue, service));
-    const body = await this.#send(call, {
+    const { body } = await this.#send(call, {
       service,
       operation: 'GET / (versions)',
       method: 'GET',
