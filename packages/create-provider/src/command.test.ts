@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { docsCommand, lintRepoCommand } from './command.ts';
@@ -85,6 +95,41 @@ test('docs collect ends with 1 and names each link that leads nowhere', async ()
     'outrigger docs: acme/features.md: how-it-works.md#wings leads nowhere',
     'outrigger docs: acme/features.md: 100%.md leads nowhere',
   ]);
+});
+
+test('no symbolic link brings what is outside of a repository into the tree or the report; one within it is followed', async () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme');
+  const docs = path.join(directory, 'docs');
+  const outside = path.join(folder.path, 'private');
+  renameSync(docs, outside);
+  writeFileSync(path.join(outside, 'id_rsa'), 'KEY');
+  symlinkSync(outside, docs);
+  const refused = await run(docsCommand, folder.path, 'collect', 'acme', '--output=all');
+  assert.deepEqual([refused.code, existsSync(path.join(folder.path, 'all'))], [1, false]);
+  assert.match(
+    refused.stderr,
+    /acme: there is no docs\/README\.md, .*a symbolic link out of the repository is not followed/u,
+  );
+  const linted = await run(lintRepoCommand, folder.path, 'acme', '--output=json');
+  assert.deepEqual(
+    (JSON.parse(linted.stdout) as RepositoryReport).findings.flatMap(({ id, outcome }) =>
+      id.startsWith('docs-') && outcome === 'met' ? [id] : [],
+    ),
+    [],
+  );
+  rmSync(docs);
+  renameSync(outside, path.join(directory, 'pages'));
+  symlinkSync('pages', docs);
+  writeFileSync(path.join(folder.path, 'secret.txt'), 'KEY');
+  for (const name of ['page.md', 'data.txt']) symlinkSync(path.join(folder.path, 'secret.txt'), path.join(docs, name));
+  const taken = await run(docsCommand, folder.path, 'collect', 'acme', '--output=all');
+  assert.deepEqual([taken.code, taken.stderr], [0, '']);
+  const collected = readdirSync(path.join(folder.path, 'all/acme'));
+  assert.ok(collected.includes('README.md') && !collected.includes('page.md') && !collected.includes('data.txt'));
+  // The repository itself may be reached by one.
+  symlinkSync('acme', path.join(folder.path, 'link'));
+  assert.equal((await run(docsCommand, folder.path, 'collect', 'link', '--output=all')).code, 0);
 });
 
 test('docs collect removes what it has made, and nothing else', async () => {

@@ -57,6 +57,14 @@ test('nothing of the template is left in a repository: no mark, no other name', 
   }
 });
 
+test('its workflow names each action by the commit of a release', () => {
+  using folder = temporaryFolder();
+  const workflow = readFileSync(path.join(folder.create('acme'), '.github/workflows/test.yml'), 'utf8');
+  const actions = [...workflow.matchAll(/uses: (?<action>.*)$/gmu)].map(([, action]) => action);
+  assert.equal(actions.length, 3);
+  for (const action of actions) assert.match(action ?? '', /^actions\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/u);
+});
+
 test('tarballs of make packages are copied into the repository and take the place of versions, with those that they depend on', () => {
   using folder = temporaryFolder();
   const packages = path.join(folder.path, 'packages');

@@ -104,7 +104,9 @@ function readRepository(directory: string): ReadRepository {
     throw new Error(`${directory}: provider.yaml: name must be lower-case letters, digits and dashes`);
   const files = repository.filesBelow('docs');
   if (!files.includes('docs/README.md'))
-    throw new Error(`${directory}: there is no docs/README.md, the first page of its docs`);
+    throw new Error(
+      `${directory}: there is no docs/README.md, the first page of its docs; a symbolic link out of the repository is not followed`,
+    );
   return { card, repository, files };
 }
 

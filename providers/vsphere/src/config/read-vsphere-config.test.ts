@@ -268,12 +268,24 @@ test('a server is a host, and the URL of a session manager a URL', async () => {
   }
   for (const server of ['vc-1.example', 'vc_1', '10.0.0.1', 'fd00::1', '[fd00::1]'])
     assert.equal((await read(`vcenter: {a: {server: '${server}', user: u, password: p}}`)).first.server, server);
-  for (const url of ['sessions.example', 'file:///etc/passwd', 'user:pass@x']) {
+  for (const url of [
+    'sessions.example',
+    'file:///etc/passwd',
+    'user:pass@x',
+    'http://sessions.example/',
+    'http://127.0.0.1.example',
+  ]) {
     await using folder = await mounted({ 'a.vc-session-manager-url': url, 'a.vc-session-manager-token': 't' });
     assert.equal(
       await refusalOf('global: {server: a}', { VSPHERE_SECRETS_DIRECTORY: folder.at }),
       'vsphere.conf: a.vc-session-manager-url is no URL of the form https://…',
     );
+  }
+  // On the machine itself nobody listens in.
+  for (const url of ['http://127.0.0.1:8080/', 'http://localhost/', 'http://[::1]/']) {
+    await using folder = await mounted({ 'a.vc-session-manager-url': url, 'a.vc-session-manager-token': 't' });
+    const { first } = await read('global: {server: a}', { VSPHERE_SECRETS_DIRECTORY: folder.at });
+    assert.deepEqual(first.credentials, { kind: 'session-manager', url, token: 't' });
   }
 });
 

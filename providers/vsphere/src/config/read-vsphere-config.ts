@@ -75,6 +75,12 @@ function unreadEnv(env: ReadVsphereConfigOptions['env']): readonly string[] {
   );
 }
 
+/** A token that goes over a network without TLS is anybody's; on the machine itself it does not. */
+function isConfidential(url: string): boolean {
+  const { hostname, protocol } = URL.parse(url) ?? {};
+  return protocol === 'https:' || (protocol === 'http:' && /^(?:localhost|127\.[\d.]+|\[::1\])$/u.test(hostname ?? ''));
+}
+
 function isHost(server: string): boolean {
   return /^[\p{L}\p{N}._-]+$/u.test(server) || isIPv6(server.replace(/^\[(.*)\]$/u, '$1'));
 }
@@ -176,8 +182,7 @@ class VcenterReader {
         throw this.#refusal(`${server}.vc-session-manager-url has no ${server}.vc-session-manager-token beside it`);
       this.#options.host?.redact(token);
       // Not quoted: it may have a password in it.
-      if (!/^https?:$/u.test(URL.parse(url)?.protocol ?? ''))
-        throw this.#refusal(`${server}.vc-session-manager-url is no URL of the form https://…`);
+      if (!isConfidential(url)) throw this.#refusal(`${server}.vc-session-manager-url is no URL of the form https://…`);
       return { kind: 'session-manager', url, token };
     }
     const user = mounted.user ?? section.user ?? this.#global.user;

@@ -1,6 +1,6 @@
 /** Container views: what is below a folder or a datacenter, read whole in pages. */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
-import { xmlChild, xmlText, type XmlElement } from '@outrigger/provider-kit';
+import type { CallContext } from '@outrigger/cloud-provider';
+import { ListBound, xmlChild, xmlText, type XmlElement } from '@outrigger/provider-kit';
 import { objectContents, referenceTo, type ObjectContent, type PropertySpec } from '../client/soap.ts';
 import type { VimSession } from '../client/vim-client.ts';
 import { MACHINE } from './machine-properties.ts';
@@ -54,14 +54,14 @@ export async function* readView(
   view: ManagedObject,
   { pageSize, ...what }: ReadViewOptions,
 ): AsyncGenerator<readonly ObjectContent[], void> {
-  const tokens = new Set<string>();
+  const bound = new ListBound('vCenter: RetrievePropertiesEx');
   let answer = await session.retrieve(call, filterSpec(view, what), { maxObjects: pageSize });
   for (;;) {
-    yield objectContents(answer);
+    const objects = objectContents(answer);
+    yield objects;
     const token = xmlText(xmlChild(answer, 'returnval', 'token'));
     if (token === undefined) return;
-    if (tokens.has(token)) throw new CloudError('unavailable', 'the pages of vCenter form a loop');
-    tokens.add(token);
+    bound.next(token, objects.length);
     // A page is given once.
     answer = await session.request(
       call,
