@@ -3,7 +3,7 @@ import { chmod, copyFile, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { builtPageSource } from '../packages/ui/src/build-page.ts';
+import { builtPageModule } from '../packages/ui/src/build-page.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -142,13 +142,17 @@ const wholeProviders: Plugin = {
   },
 };
 
+const PAGE = 'packages/ui/src/built-page.ts';
+
 /** The page of `outrigger ui` is in the program, built. */
-const builtPage: Plugin = {
-  name: 'built-page',
-  setup: (builder) => {
-    builder.onLoad({ filter: /packages\/ui\/src\/built-page\.ts$/ }, () => ({ contents: builtPageSource() }));
-  },
-};
+function builtPage(source: string): Plugin {
+  return {
+    name: 'built-page',
+    setup: (builder) => {
+      builder.onLoad({ filter: /packages\/ui\/src\/built-page\.ts$/ }, () => ({ contents: source }));
+    },
+  };
+}
 
 /**
  * Writes `<directory>/dist/cloud-controller-manager.js` and `outrigger.js`, and what runs them in
@@ -163,9 +167,10 @@ export async function buildProgram(
 ): Promise<BuiltProgram> {
   const bin = join(directory, 'bin');
   const [launcher, outrigger] = [join(bin, 'cloud-controller-manager'), join(bin, 'outrigger')];
+  const options = { maps, page: builtPageModule(), without };
   const [manager, commands] = await Promise.all([
-    bundleOf('cloud-controller-manager', directory, { maps, without }),
-    bundleOf('outrigger', directory, { maps, without }),
+    bundleOf('cloud-controller-manager', directory, options),
+    bundleOf('outrigger', directory, options),
   ]);
   await mkdir(bin, { recursive: true });
   for (const file of [launcher, outrigger, ...PLUGIN.map((name) => join(bin, name))]) {
@@ -175,11 +180,13 @@ export async function buildProgram(
   return { ...manager, commands, launcher, outrigger };
 }
 
-async function bundleOf(
-  name: string,
-  directory: string,
-  { maps, without }: { readonly maps: boolean; readonly without: readonly string[] },
-): Promise<Bundle> {
+interface BundleOptions {
+  readonly maps: boolean;
+  readonly page: ReturnType<typeof builtPageModule>;
+  readonly without: readonly string[];
+}
+
+async function bundleOf(name: string, directory: string, { maps, page, without }: BundleOptions): Promise<Bundle> {
   const bundle = join(directory, 'dist', `${name}.js`);
   const { metafile } = await build({
     absWorkingDir: root,
@@ -187,7 +194,7 @@ async function bundleOf(
     outfile: bundle,
     // One file, also what is imported lazily: that runs only when it is needed, though its text is read with the rest.
     bundle: true,
-    plugins: [onlyDispatchers, onlySignatures, noLogTransports, wholeProviders, builtPage],
+    plugins: [onlyDispatchers, onlySignatures, noLogTransports, wholeProviders, builtPage(page.source)],
     external: [...without],
     metafile: true,
     // ES modules can be cut to what is used; 'main' is CommonJS where a package has both.
@@ -220,6 +227,6 @@ async function bundleOf(
     libraryBytes: libraries.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0),
     bytesOf: (folder) =>
       inputs.reduce((sum, [path, { bytesInOutput }]) => (path.startsWith(`${folder}/`) ? sum + bytesInOutput : sum), 0),
-    inputs: inputs.map(([path]) => path).sort(),
+    inputs: inputs.flatMap(([path]) => (path === PAGE ? [path, ...page.inputs] : [path])).sort(),
   };
 }

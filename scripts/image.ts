@@ -29,7 +29,7 @@ const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 console.log(`${here(root)}: ${megabytes(treeBytes(root))}`);
 if (!values['root-only']) {
   writeFileSync(join(output, 'sbom.cdx.json'), bill);
-  const name = `outrigger/cloud-controller-manager:v${version}`;
+  const name = `registry.example/outrigger/cloud-controller-manager:v${version}`;
   const file = join(output, 'image.tar');
   const { digest, layerBytes } = writeOciImage(
     root,

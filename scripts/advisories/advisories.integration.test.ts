@@ -12,9 +12,18 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'outrigger-advisories-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-const installed = (name: string): string =>
-  (JSON.parse(readFileSync(join(repository, 'node_modules', name, 'package.json'), 'utf8')) as { version: string })
-    .version;
+const LOCKS = ['.', 'scripts/packages/node-22', 'site', 'tools/kube-types'].map(
+  (folder) =>
+    JSON.parse(readFileSync(join(repository, folder, 'package-lock.json'), 'utf8')) as {
+      readonly packages: Readonly<Record<string, { readonly version: string }>>;
+    },
+);
+
+/** Of a package, in all lock files. */
+const lockedVersions = (name: string): readonly string[] =>
+  LOCKS.flatMap(({ packages }) => Object.entries(packages))
+    .filter(([place]) => place.endsWith(`node_modules/${name}`))
+    .map(([, { version }]) => version);
 
 /** What npm knows of an advisory, it keeps by the number. */
 let number = 1_100_000;
@@ -45,12 +54,8 @@ async function check(status: number, advisories: object, accepted: readonly obje
     const name = decodeURIComponent(request.url ?? '').slice(1);
     // Of a package that has an advisory, npm asks for all of its versions.
     const packument = (): object => {
-      const version = installed(name);
-      return {
-        name,
-        'dist-tags': { latest: version },
-        versions: { [version]: { name, version, dist: { tarball: 'x' } } },
-      };
+      const versions = lockedVersions(name).map((version) => [version, { name, version, dist: { tarball: 'x' } }]);
+      return { name, 'dist-tags': { latest: versions[0]?.[0] }, versions: Object.fromEntries(versions) as object };
     };
     response.writeHead(isAudit ? status : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(isAudit ? advisories : packument()));
@@ -89,6 +94,15 @@ test('an advisory of what is shipped fails', async () => {
     /critical: undici: It does what it should not \(GHSA-aaaa-bbbb-cccc\): take a version without it/u,
   );
   assert.equal(code, 1, output);
+});
+
+test('each lock file of the repository is asked about, and is named with what it has', async () => {
+  const site = await check(200, { vitepress: [advisory('GHSA-aaaa-bbbb-cccc', 'high')] });
+  assert.match(site.output, /site\/package-lock\.json: high: vitepress: .* take a version without it/u);
+  assert.equal(site.code, 1);
+  const tool = await check(200, { 'openapi-typescript': [advisory('GHSA-aaaa-bbbb-cccc', 'moderate')] });
+  assert.match(tool.output, /tools\/kube-types\/package-lock\.json: moderate: openapi-typescript: .*, in a tool/u);
+  assert.equal(tool.code, 0);
 });
 
 test('one that is accepted does not, until its date', async () => {

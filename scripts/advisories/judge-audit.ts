@@ -43,12 +43,12 @@ export type Answer =
   /** Nobody has said whether there are any: that is not the same as none. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-export interface Judgement {
+export interface Judgement<Found extends Advisory = Advisory> {
   /** Not accepted: any of what is shipped, those of tools that are high or critical. */
-  readonly refused: readonly Advisory[];
-  readonly accepted: readonly Advisory[];
+  readonly refused: readonly Found[];
+  readonly accepted: readonly Found[];
   /** Lesser ones of tools. */
-  readonly others: readonly Advisory[];
+  readonly others: readonly Found[];
   /** Accepted, and reported no more. */
   readonly idle: readonly Acceptance[];
 }
@@ -96,11 +96,11 @@ export function readAudit(stdout: string, tools: ReadonlySet<string>): Answer {
 }
 
 /** `today`: `2026-12-31`. */
-export function judgeAdvisories(
-  advisories: readonly Advisory[],
+export function judgeAdvisories<Found extends Advisory>(
+  advisories: readonly Found[],
   acceptances: readonly Acceptance[],
   today: string,
-): Judgement {
+): Judgement<Found> {
   const isAccepted = ({ id }: Advisory): boolean => acceptances.some((one) => one.id === id && today <= one.until);
   const isLesser = ({ severity, shipped }: Advisory): boolean => !shipped && LESSER_SEVERITIES.includes(severity);
   const open = advisories.filter((one) => !isAccepted(one));

@@ -148,4 +148,5 @@ test('what is put into Node is the same each time, without a folder of this mach
   const [one, two] = blobs as [Buffer, Buffer];
   assert.ok(one.equals(two));
   assert.equal(one.includes(folder), false);
+  assert.ok(one.includes('--disable-sigusr1'), 'SIGUSR1 would open the inspector before the program runs');
 });

@@ -87,8 +87,15 @@ export async function compileProgram(
     outfile: path.join(working, 'main.cjs'),
     metafile: true,
   });
-  // Names without a folder: they go into the executable.
-  const settings = { main: 'main.cjs', output: 'blob', disableExperimentalSEAWarning: true, useCodeCache: true };
+  const settings = {
+    // Names without a folder: they go into the executable.
+    main: 'main.cjs',
+    output: 'blob',
+    // Before the program runs; then it has a listener of its own.
+    execArgv: ['--disable-sigusr1'],
+    disableExperimentalSEAWarning: true,
+    useCodeCache: true,
+  };
   await writeFile(path.join(working, 'sea.json'), JSON.stringify(settings));
   // By the seed V8 orders what it compiles. Whatever it is, the code is taken.
   execFileSync(node.path, ['--random-seed=1', '--experimental-sea-config', 'sea.json'], {

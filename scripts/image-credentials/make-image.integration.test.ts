@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { shippedNode } from '../image/shipped-node.ts';
+import { missingLicences, missingTerms, unlistedFiles } from '../image/system-files.suite.ts';
 import { unpackImage } from '../image/unpack-image.suite.ts';
 import { makeInstallerImage } from './make-image.ts';
 
@@ -19,7 +20,7 @@ test('its bill of materials has Node, the bundled packages and the libraries, by
   const inputs = ['node_modules/yaml/dist/index.js', 'packages/image-credentials/src/bin.ts'];
   const file = '/bin/true';
   const built = { file, bytes: statSync(file).size, inputs, node };
-  const { bill, digest } = makeInstallerImage(folder, built, '1.2.3');
+  const { bill, digest, licences } = makeInstallerImage(folder, built, '1.2.3');
   assert.equal(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(bill), null);
   const { components, metadata } = JSON.parse(bill) as {
     readonly components: readonly {
@@ -37,5 +38,9 @@ test('its bill of materials has Node, the bundled packages and the libraries, by
   const root = path.join(folder, 'unpacked');
   unpackImage(path.join(folder, 'image.tar'), root);
   assert.equal(readFileSync(path.join(root, 'usr/share/doc/outrigger/sbom.cdx.json'), 'utf8'), bill);
+  assert.deepEqual(unlistedFiles(root, bill, ['usr/bin/outrigger-image-credentials', 'usr/share/doc/outrigger/']), []);
+  assert.deepEqual(missingTerms(root, bill), []);
+  assert.deepEqual(missingLicences(licences, bill), []);
+  assert.equal(readFileSync(path.join(root, 'usr/share/doc/outrigger/THIRD-PARTY-LICENSES.txt'), 'utf8'), licences);
   assert.equal(makeInstallerImage(folder, built, '1.2.3').digest, digest);
 });

@@ -12,6 +12,7 @@ interface LockedPackage {
   readonly integrity?: string;
   readonly link?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
 export interface BundledPackage {
@@ -30,14 +31,17 @@ export interface BundledPackage {
 }
 
 /**
- * `inputs`: files that the bundle has something of, relative to the repository. Throws for a package that the lock file does not
+ * `inputs`: files that bundles have something of, relative to the repository. Throws for a package that the lock file does not
  * have, or has without a version, a licence or a hash: what is shipped has to be known.
  */
 export function bundledPackages(inputs: readonly string[], lock: LockFile): readonly BundledPackage[] {
   const paths = new Set(inputs.map(packagePathOf).filter((path) => path !== undefined));
   const ours = Object.entries(lock.packages).filter(([path]) => !path.includes('node_modules'));
+  // Packages that the page of `outrigger ui` is made of are there for development: it is built before it is shipped.
   const wanted = new Set(
-    ours.flatMap(([from, { dependencies = {} }]) => Object.keys(dependencies).map((name) => resolve(name, from, lock))),
+    ours.flatMap(([from, { dependencies, devDependencies }]) =>
+      Object.keys({ ...dependencies, ...devDependencies }).map((name) => resolve(name, from, lock)),
+    ),
   );
   return [...paths].sort().map((path) => {
     const { dependencies = {}, integrity, license, version } = lock.packages[path] ?? {};

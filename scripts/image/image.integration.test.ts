@@ -36,6 +36,7 @@ import { writeOciImage } from './oci-layout.ts';
 import { makeRootFileSystem } from './root-file-system.ts';
 import { runDockerfile } from './run-dockerfile.suite.ts';
 import { besideRoot, canRunInRoot, inRoot, type Mount } from './run-in-root.ts';
+import { missingLicences, missingTerms, unlistedFiles } from './system-files.suite.ts';
 import { unpackImage } from './unpack-image.suite.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
@@ -293,6 +294,19 @@ test('the bill of materials has a hash of all that is in the image and not ours'
   const node = components.find(({ name }) => name === 'node');
   assert.deepEqual(node?.hashes, [{ alg: 'SHA-256', content: sha256(readFileSync(join(root, 'usr/bin/node'))) }]);
   for (const { content } of all.flatMap(({ hashes = [] }) => hashes)) assert.match(content, /^(?:[0-9a-f]{64}){1,2}$/u);
+});
+
+test('the terms of Node and of each library are in the image, and each file of another hand is in the bill of materials', () => {
+  assert.deepEqual(unlistedFiles(root, bill, ['usr/bin/node', 'opt/outrigger/', 'etc/']), []);
+  assert.deepEqual(missingTerms(root, bill), []);
+});
+
+test('the licence of each package that is bundled, also into the page of outrigger ui, is beside the program', () => {
+  assert.match(bill, /"pkg:npm\/preact@/u);
+  assert.deepEqual(
+    missingLicences(readFileSync(join(root, 'opt/outrigger/THIRD-PARTY-LICENSES.txt'), 'utf8'), bill),
+    [],
+  );
 });
 
 test('the same sources make the same root, file by file, and the same image, byte by byte', async () => {

@@ -26,14 +26,14 @@ test('what is installed with another hash, or with none, is refused by its place
   try {
     writeFileSync(path.join(root, 'package-lock.json'), JSON.stringify({ packages: locked }));
     mkdirSync(path.join(root, 'node_modules'));
-    assert.throws(() => readLockFile(root), /node_modules\/\.package-lock\.json is not there: run npm ci$/u);
+    assert.throws(() => readLockFile(root), /node_modules\/\.package-lock\.json is not there: run make setup$/u);
     // A release has another version of our own, and somebody a package of their own.
     install({ ...here, 'packages/kube': { version: '9.8.7' }, 'node_modules/own': { integrity: 'sha512-DDDD' } });
     assert.deepEqual(readLockFile(root).packages, locked);
     install({ ...here, 'node_modules/a': { integrity: 'sha512-EEEE' }, 'node_modules/b': { version: '1.0.0' } });
     assert.throws(
       () => readLockFile(root),
-      /^Error: not installed as package-lock\.json has it: node_modules\/a, node_modules\/b: run npm ci$/u,
+      /^Error: not installed as package-lock\.json has it: node_modules\/a, node_modules\/b: remove node_modules and run make setup$/u,
     );
   } finally {
     rmSync(root, { recursive: true });

@@ -11,11 +11,13 @@ export function readLockFile(root: string): LockFile {
   const read = (file: string): LockFile => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as LockFile;
   // Written by npm, with the hash of each tarball that it has unpacked.
   const record = 'node_modules/.package-lock.json';
-  if (!existsSync(path.join(root, record))) throw new Error(`${record} is not there: run npm ci`);
+  if (!existsSync(path.join(root, record))) throw new Error(`${record} is not there: run make setup`);
   const lock = read('package-lock.json');
   const others = installedOtherwise(lock, read(record));
   if (others.length > 0) {
-    throw new Error(`not installed as package-lock.json has it: ${others.join(', ')}: run npm ci`);
+    throw new Error(
+      `not installed as package-lock.json has it: ${others.join(', ')}: remove node_modules and run make setup`,
+    );
   }
   return lock;
 }

@@ -1,14 +1,14 @@
-/** The root file system of the image: Node, the libraries that it is loaded with, the program, and nothing else. */
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+/** The root file system of the image: Node, the libraries that it is loaded with, the terms of both, the program, and nothing else. */
+import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildProgram } from '../build-program.ts';
-import { billOfMaterials } from './bill-of-materials.ts';
-import { bundledPackages } from './bundled-packages.ts';
 import { NODE_PATH, PROGRAM_DIRECTORY, PROVIDERS_DIRECTORY, USER } from './image-settings.ts';
-import { readLockFile } from './locked-packages.ts';
+import { LICENCES_FILE } from './licence-texts.ts';
 import { sharedLibraries } from './shared-libraries.ts';
 import { shippedNode } from './shipped-node.ts';
+import { systemFiles } from './system-files.ts';
+import { thirdParty } from './third-party.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -30,7 +30,6 @@ export async function makeRootFileSystem(root: string, version: string): Promise
     throw new Error(`an image holds programs for Linux, and this is ${process.platform}: use deploy/image/Dockerfile`);
   }
   const node = shippedNode(repository);
-  const lock = readLockFile(repository);
   rmSync(root, { recursive: true, force: true });
   const inRoot = (path: string): string => join(root, path);
   const put = (from: string, to: string): void => {
@@ -41,11 +40,7 @@ export async function makeRootFileSystem(root: string, version: string): Promise
   put(node.path, NODE_PATH);
   chmodSync(inRoot(NODE_PATH), 0o755);
   const libraries = sharedLibraries(node.path);
-  for (const { path, source } of libraries) {
-    put(path, path);
-    const terms = `/usr/share/doc/${source?.name}/copyright`;
-    if (source && existsSync(terms)) put(terms, terms);
-  }
+  for (const { from, to } of systemFiles(libraries, node)) put(from, to);
   for (const point of MOUNT_POINTS) mkdirSync(inRoot(point), { recursive: true });
   for (const [name, text] of Object.entries(ETC)) writeFileSync(inRoot(`/etc/${name}`), text);
 
@@ -58,13 +53,14 @@ export async function makeRootFileSystem(root: string, version: string): Promise
   // Without it Node would read the program twice to see that it is an ES module.
   writeFileSync(inRoot(`${PROGRAM_DIRECTORY}/package.json`), `${JSON.stringify({ version, type: 'module' })}\n`);
 
-  const bill = billOfMaterials({
+  const { bill, licences } = thirdParty({
     program: 'cloud-controller-manager',
+    purl: `pkg:oci/cloud-controller-manager?tag=v${version}`,
     version,
-    packages: bundledPackages([...new Set([...inputs, ...commands.inputs])].toSorted(), lock),
-    node: { ...node, integrity: lock.packages[`node_modules/${node.name}`]?.integrity ?? '' },
-    libraries,
+    inputs: [...inputs, ...commands.inputs],
+    runtime: { node, libraries },
   });
+  writeFileSync(inRoot(`${PROGRAM_DIRECTORY}/${LICENCES_FILE}`), licences);
   writeFileSync(inRoot(`${PROGRAM_DIRECTORY}/sbom.cdx.json`), bill);
   return bill;
 }

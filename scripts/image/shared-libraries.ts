@@ -19,6 +19,8 @@ export interface SystemPackage {
   /** `debian`, and `debian-12`. */
   readonly vendor: string;
   readonly distribution: string;
+  /** The file that says who has written it, and under what terms it is handed on. Undefined where the machine is without it. */
+  readonly terms: { readonly path: string; readonly sha256: string } | undefined;
 }
 
 /** Also the loader itself. Throws where there is no `ldd`, and for a library that is not found. */
@@ -26,7 +28,7 @@ export function sharedLibraries(program: string): readonly SharedLibrary[] {
   const listed = execFileSync('ldd', [program], { encoding: 'utf8' });
   return librariesIn(listed).map((path) => ({
     path,
-    sha256: createHash('sha256').update(readFileSync(path)).digest('hex'),
+    sha256: sha256Of(path),
     source: packageOf(path),
   }));
 }
@@ -50,12 +52,21 @@ function packageOf(path: string): SystemPackage | undefined {
         '-f=${Package} ${Version} ${Architecture}',
         owner,
       ).split(' ');
-      return { name: found, version, architecture, ...distribution() };
+      return { name: found, version, architecture, ...distribution(), terms: termsOf(found) };
     } catch {
       // Not in the database, or there is none.
     }
   }
   return undefined;
+}
+
+function termsOf(name: string): SystemPackage['terms'] {
+  const path = `/usr/share/doc/${name}/copyright`;
+  return existsSync(path) ? { path, sha256: sha256Of(path) } : undefined;
+}
+
+function sha256Of(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
 function ask(...args: readonly string[]): string {

@@ -7,7 +7,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { buildProgram, PLUGIN } from '../build-program.ts';
+import { LICENCES_FILE } from '../image/licence-texts.ts';
 import { SAME_EVERYWHERE } from '../image/oci-layout.ts';
+import { thirdParty } from '../image/third-party.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -16,7 +18,10 @@ function pluginArchiveName(version: string): string {
   return `kubectl-outrigger-${version}.tar.gz`;
 }
 
-/** Writes the archive into `output`, and returns its path. The same sources give the same bytes. Needs GNU tar. */
+/**
+ * Writes the archive into `output`, with its bill of materials in it and beside it, and returns its path. The same sources give the same bytes.
+ * Needs GNU tar.
+ */
 export async function writePluginArchive(output: string, version: string): Promise<string> {
   const directory = mkdtempSync(path.join(tmpdir(), 'outrigger-plugin-'));
   try {
@@ -32,9 +37,17 @@ export async function writePluginArchive(output: string, version: string): Promi
     // Without it Node would read the program twice to see that it is an ES module.
     writeFileSync(path.join(root, 'package.json'), `${JSON.stringify({ version, type: 'module' })}\n`);
     copyFileSync(path.join(repository, 'LICENSE'), path.join(root, 'LICENSE'));
+    const { bill, licences } = thirdParty({
+      program: PLUGIN[0]!,
+      purl: `pkg:generic/${PLUGIN[0]}@${version}`,
+      version,
+      inputs: commands.inputs,
+    });
+    mkdirSync(output, { recursive: true });
+    for (const folder of [root, output]) writeFileSync(path.join(folder, 'sbom.cdx.json'), bill);
+    writeFileSync(path.join(root, LICENCES_FILE), licences);
     const unpacked = path.join(directory, 'plugin.tar');
     execFileSync('tar', [...SAME_EVERYWHERE, '-C', root, '-cf', unpacked, '.']);
-    mkdirSync(output, { recursive: true });
     const archive = path.join(output, pluginArchiveName(version));
     writeFileSync(archive, gzipSync(readFileSync(unpacked)));
     return archive;

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { builtPageSource } from '../../packages/ui/src/build-page.ts';
+import { builtPageModule } from '../../packages/ui/src/build-page.ts';
 import { compile } from './compile.ts';
 import { publishedManifest, type PublishedExport } from './published-manifest.ts';
 import { publishedReadme } from './published-readme.ts';
@@ -38,7 +38,7 @@ export function makePackages({ output, version }: MakePackagesOptions): readonly
     writeFileSync(path.join(target, 'package.json'), `${JSON.stringify(published, undefined, 2)}\n`);
     cpSync(path.join(compiled, folder, 'src'), path.join(target, 'dist'), { recursive: true });
     const page = path.join(target, 'dist', 'built-page.js');
-    if (existsSync(page)) writeFileSync(page, builtPageSource());
+    if (existsSync(page)) writeFileSync(page, builtPageModule().source);
     for (const asItIs of manifest.files ?? []) {
       cpSync(path.join(repository, folder, asItIs), path.join(target, asItIs), { recursive: true });
     }

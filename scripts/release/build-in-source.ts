@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
+import { LICENCES_FILE, NODE_LICENCE_FILE } from '../image/licence-texts.ts';
 import { ARCHITECTURE } from '../image/oci-layout.ts';
 
 /** An OCI image. */
@@ -40,6 +41,9 @@ export function buildInSource(
   const program = 'outrigger-image-credentials';
   renameSync(path.join(credentials, program), path.join(released, `${program}-${version}-${PLATFORM}`));
   renameSync(path.join(credentials, `${program}.mjs`), path.join(released, `${program}-${version}.mjs`));
+  for (const file of [LICENCES_FILE, NODE_LICENCE_FILE]) {
+    renameSync(path.join(credentials, file), path.join(released, file));
+  }
   return [manager, installer];
 }
 

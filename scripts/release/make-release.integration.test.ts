@@ -20,9 +20,11 @@ const PLATFORM = `linux-${ARCHITECTURE}`;
 /** What each script leaves in `dist`. */
 const MADE: Readonly<Record<string, readonly string[]>> = {
   'scripts/packages.ts': ['packages/outrigger-kube-9.8.7.tgz'],
-  'scripts/kubectl-plugin.ts': ['kubectl/kubectl-outrigger-9.8.7.tar.gz'],
+  'scripts/kubectl-plugin.ts': ['kubectl/kubectl-outrigger-9.8.7.tar.gz', 'kubectl/sbom.cdx.json'],
   'scripts/image.ts': ['image/image.tar', 'image/sbom.cdx.json'],
   'scripts/image-credentials.ts': [
+    'image-credentials/NODE-LICENSE.txt',
+    'image-credentials/THIRD-PARTY-LICENSES.txt',
     'image-credentials/image.tar',
     'image-credentials/outrigger-image-credentials',
     'image-credentials/outrigger-image-credentials.mjs',
@@ -76,6 +78,8 @@ test('it has what was made, the sums of it, what signs it, and no source', () =>
     'SHA256SUMS.sig',
     'chart/outrigger-cloud-controller-manager-9.8.7.oci.tar',
     'chart/outrigger-cloud-controller-manager-9.8.7.tgz',
+    'image-credentials/NODE-LICENSE.txt',
+    'image-credentials/THIRD-PARTY-LICENSES.txt',
     `image-credentials/image-credentials-9.8.7-${PLATFORM}.oci.tar`,
     `image-credentials/outrigger-image-credentials-9.8.7-${PLATFORM}`,
     'image-credentials/outrigger-image-credentials-9.8.7.mjs',
@@ -83,6 +87,7 @@ test('it has what was made, the sums of it, what signs it, and no source', () =>
     `image/cloud-controller-manager-9.8.7-${PLATFORM}.oci.tar`,
     `image/sbom-${PLATFORM}.cdx.json`,
     'kubectl/kubectl-outrigger-9.8.7.tar.gz',
+    'kubectl/sbom.cdx.json',
     'npm/outrigger-kube-9.8.7.tgz',
     'provenance.intoto.jsonl',
     'provenance.json',
@@ -143,7 +148,7 @@ test('the chart has the version of the release, and neither the values of tests 
     /^version: 9\.8\.7$/mu,
   );
   const daemonSet = execFileSync('tar', ['-xzOf', chart, `${root}/files/daemonset.yaml`], { encoding: 'utf8' });
-  assert.match(daemonSet, /image: outrigger\/cloud-controller-manager:v9\.8\.7$/mu);
+  assert.match(daemonSet, /image: registry\.example\/outrigger\/cloud-controller-manager:v9\.8\.7$/mu);
 });
 
 test('the OCI artifact of the chart is what helm pulls: its media types, and the archive as its layer', () => {

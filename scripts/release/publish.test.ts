@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { inOrderOfDependencies, publishScript, type PackageToPublish } from './publish.ts';
+import { inOrderOfDependencies, publishScript, whyNotPublished, type PackageToPublish } from './publish.ts';
 
 function packageOf(name: string, dependencies: readonly string[] = []): PackageToPublish {
   return { name: `@o/${name}`, file: `npm/${name}.tgz`, integrity: `sha512-${name}==`, dependencies };
@@ -16,6 +16,22 @@ const IMAGES = [
   'image/cloud-controller-manager-1.2.3-linux-amd64.oci.tar',
 ];
 const FILES = ['NOTES.md', 'chart/c-1.2.3.oci.tar', 'chart/c-1.2.3.tgz', ...IMAGES, 'npm/a.tgz'];
+
+test('a release goes out only after a registry has said of each lock file that there is no vulnerability that is not accepted', () => {
+  const ready = { status: '', tags: ['v1.2.3'], version: '1.2.3', signed: true, patch: '' };
+  const found = { id: 'GHSA-a', package: 'p', severity: 'high', title: 't', shipped: true, lock: 'package-lock.json' };
+  assert.deepEqual(whyNotPublished({ ...ready, advisories: { unknown: [], refused: [] } }), []);
+  const [unknown = '', ...more] = whyNotPublished({
+    ...ready,
+    advisories: { unknown: ['site/package-lock.json: 405'], refused: [] },
+  });
+  assert.deepEqual(more, []);
+  assert.match(unknown, /^the registry did not say .*\(site\/package-lock\.json: 405\): .*npm_config_registry/u);
+  assert.deepEqual(whyNotPublished({ ...ready, advisories: { unknown: [], refused: [found] } }), [
+    'there are known vulnerabilities that are not accepted (GHSA-a): run make advisories',
+  ]);
+  assert.deepEqual(whyNotPublished({ ...ready, advisories: undefined }), []);
+});
 
 test('packages are published after those that they depend on; a circle is refused', () => {
   assert.deepEqual(

@@ -1,4 +1,5 @@
 /** When a release may be published, and by which commands. Pure. */
+import type { Report } from '../advisories/ask-registry.ts';
 
 export interface Readiness {
   /** What `git status --porcelain` says. */
@@ -9,15 +10,35 @@ export interface Readiness {
   readonly signed: boolean;
   /** What has to change in the repository first. */
   readonly patch: string;
+  /** What the registry of npm says of the dependencies. `undefined`: it was not asked. */
+  readonly advisories: Pick<Report, 'refused' | 'unknown'> | undefined;
 }
 
 /** Why not, each with what to do. Empty: it may be. */
-export function whyNotPublished({ patch, signed, status, tags, version }: Readiness): readonly string[] {
+export function whyNotPublished(readiness: Readiness): readonly string[] {
+  const {
+    advisories: { refused, unknown } = { refused: [], unknown: [] },
+    patch,
+    signed,
+    status,
+    tags,
+    version,
+  } = readiness;
   return [
     ...(status === '' ? [] : ['the work tree is not clean: commit or remove what `git status` shows']),
     ...(patch === '' ? [] : [`the commit is not prepared: apply release.patch, commit it, and tag that v${version}`]),
     ...(tags.includes(`v${version}`) ? [] : [`the commit has no tag v${version}: git tag -s v${version}`]),
     ...(signed ? [] : ['there is no key: SIGNING_KEY=file']),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `the registry did not say whether there are known vulnerabilities (${unknown.join('; ')}): ask one that does, such as npm_config_registry=https://registry.npmjs.org`,
+        ]),
+    ...(refused.length === 0
+      ? []
+      : [
+          `there are known vulnerabilities that are not accepted (${refused.map(({ id }) => id).join(', ')}): run make advisories`,
+        ]),
   ];
 }
 

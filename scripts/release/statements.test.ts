@@ -76,7 +76,14 @@ test('an accepted advisory is not affecting, with its justification; after its d
 });
 
 test('a release goes out from a clean, prepared, tagged commit, with a key; else each thing that is missing is said', () => {
-  const ready = { status: '', tags: ['v1.2.3'], version: '1.2.3', signed: true, patch: '' };
+  const ready = {
+    status: '',
+    tags: ['v1.2.3'],
+    version: '1.2.3',
+    signed: true,
+    patch: '',
+    advisories: { unknown: [], refused: [] },
+  };
   assert.deepEqual(whyNotPublished(ready), []);
   for (const [change, said] of [
     [{ status: ' M file' }, /not clean/u],

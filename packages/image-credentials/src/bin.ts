@@ -4,6 +4,10 @@ import { isSea } from 'node:sea';
 import { imageCredentialsCommand } from './command.ts';
 import { systemClock, untilAskedToEnd } from './system-clock.ts';
 
+// On SIGUSR1 Node opens its inspector on the loopback address, where any local user runs code in here and reads its tokens. A listener takes
+// the signal from Node.
+process.on('SIGUSR1', () => {});
+
 void imageCredentialsCommand(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,

@@ -106,7 +106,7 @@ function installer(version: string): object {
           containers: [
             {
               name: 'install',
-              image: `outrigger/image-credentials:v${version}`,
+              image: `registry.example/outrigger/image-credentials:v${version}`,
               args: ['install', '--bin-dir=/node/bin', '--config-dir=/node/config', '--from=/config', '--wait'],
               resources: { requests: { cpu: '1m', memory: '48Mi' }, limits: { memory: '192Mi' } },
               // It writes folders of the node's root, and needs nothing else of it.
