@@ -31,7 +31,8 @@ type CarryOut = (state: ServiceState, at: Surroundings) => Step;
 /** The step of a plan, or the write that takes away what looks have left out for long, or gives back what one shows again. */
 export function withdrawing(before: ServiceState, plan: ServicePlan, at: Surroundings, carryOut: CarryOut): Step {
   const { look } = before;
-  if (look?.observation.kind !== 'parts' || look.isSpent) return carryOut(before, at);
+  if (look?.observation.kind === 'failed') return carryOut(anew(before), at);
+  if (look === undefined || look.isSpent) return carryOut(before, at);
   const owner = { clusterId: at.rules.options.clusterId, uid: before.uid };
   const state = noteAddresses(before, look.observation, look.startedAt, owner, at);
   if (!state) return carryOut(anew(before), at);

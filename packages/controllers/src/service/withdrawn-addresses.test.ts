@@ -184,6 +184,34 @@ test('nothing goes by one look, nor by what is uncertain, whatever the time', as
   await told.rig.stop();
 });
 
+test('nor by two looks between which the cloud could not be looked at', async () => {
+  let isDown = false;
+  let looks = 0;
+  const told = await refused(({ rig: { provider } }) => {
+    const observe = provider.observe.bind(provider);
+    provider.observe = (services, call) => {
+      looks += 1;
+      const failed = { kind: 'failed', error: new CloudError('unavailable', 'down') } as const;
+      return isDown ? Promise.resolve(services.map(() => failed)) : observe(services, call);
+    };
+  });
+  const { clock } = told.rig;
+  told.parts = [balancer([VIP])];
+  const next = async (): Promise<void> => {
+    for (const before = looks; looks === before; ) await clock.advance(1_000);
+  };
+  await next();
+  isDown = true;
+  await next();
+  await clock.advance(600_000);
+  isDown = false;
+  await next();
+  assert.deepEqual(ips(told), [FLOATING], 'the first look that leaves it out again');
+  await clock.advance(LONG_MS);
+  assert.deepEqual(ips(told), []);
+  await told.rig.stop();
+});
+
 test('an address that no part has ever shown is of a predecessor, and stays until the Service has its own', async () => {
   for (const addresses of [undefined, [VIP]]) {
     const told = await createTold();
