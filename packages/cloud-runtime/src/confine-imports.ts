@@ -2,7 +2,7 @@
  * Packages that a provider imports come from where the provider comes from. Node looks on in `node_modules` of every parent folder, and by `require`
  * in the home directory: whoever may write to one of those would choose code that runs with the cloud's credentials.
  */
-import { existsSync, realpathSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -36,22 +36,41 @@ export function confineImports(directory?: string): void {
   });
 }
 
-/** Of `to`, where it may not come from. `from` and `to` are called without links, so that a link is found by the name of its package. */
+/** Of `to`, where it may not come from. `from` and `to` are called without links, so that one is known by where it leads. */
 function strangeFolder(specifier: string, from: string, to: string): string | undefined {
   const ofPath = [...above].filter(([directory]) => isBelow(from, directory));
   const strange = [...ofHome, ...ofPath.flatMap(([, folders]) => folders)];
-  const isWithin = ofPath.some(([directory]) => isBelow(to, directory));
-  const linked = isWithin ? undefined : folderOf(specifier, from, strange);
-  return strange.find((folder) => folder === linked || isBelow(to, folder));
+  const plain = strange.find((folder) => isBelow(to, folder));
+  if (plain !== undefined || !BARE.test(specifier) || ofPath.some(([directory]) => isBelow(to, directory)))
+    return plain;
+  const leads = (folder: string): boolean =>
+    entriesOf(folder, specifier).some((entry) => {
+      const real = realPath(path.join(folder, entry));
+      return to === real || isBelow(to, real);
+    });
+  const own = searchedFrom(path.dirname(from)).filter((folder) => !strange.includes(folder));
+  return own.some(leads) ? undefined : (strange.find(leads) ?? strange.at(ofHome.length));
 }
 
-/** Where Node has found the package: in the nearest folder that has one of its name. What `imports` of a package.json names is not known here. */
-function folderOf(specifier: string, from: string, strange: readonly string[]): string | undefined {
-  if (specifier.startsWith('#')) return strange.at(ofHome.length);
-  const [name] = /^(?:@[^/]+\/)?[^./][^/]*/u.exec(specifier) ?? [];
-  if (name === undefined) return undefined;
-  const has = (folder: string): boolean => existsSync(path.join(folder, name));
-  return [...searchedFrom(path.dirname(from)), ...ofHome].find(has);
+/** No path and no URL. */
+const BARE = /^(?:#|@?[^./:@][^:]*$)/u;
+
+/** What an import of a package, or `require`, may have found there. What `imports` of a package.json names is not known here. */
+function entriesOf(folder: string, specifier: string): readonly string[] {
+  const [name] = /^(?:@[^/]+\/)?[^#/]+/u.exec(specifier) ?? [];
+  if (name !== undefined) return [name, `${name}.js`, `${name}.json`, `${name}.node`];
+  const inFolder = namesIn(folder);
+  return inFolder.flatMap((one) =>
+    one.startsWith('@') ? namesIn(path.join(folder, one)).map((it) => path.join(one, it)) : one,
+  );
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function searchedFrom(directory: string): readonly string[] {

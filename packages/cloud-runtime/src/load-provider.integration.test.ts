@@ -111,27 +111,36 @@ test('what a package imports comes from the provider path too, and not from abov
 
 test('nor by a link above it that leads elsewhere; a link of its own leads where it likes', async () => {
   const importing = (name: string): string => [`import '${name}';`, GOOD].join('\n');
+  const requiring = (name: string): string =>
+    `import { createRequire } from 'node:module'; createRequire(import.meta.url)('${name}'); ${GOOD}`;
   const files: Record<string, string> = {
     'elsewhere/index.js': '',
     'elsewhere/package.json': '{}',
+    'linked/index.js': '',
+    'inner/package.json': '{"imports":{"#above":"above","#linked":"own","#file":"./own.mjs"}}',
+    'inner/own.mjs': '',
+    'inner/node_modules/empty/readme.md': '',
+    'inner/good.mjs':
+      ['own', '#linked', '#file', './own.mjs', 'node:fs'].map((name) => `import '${name}';`).join('\n') + GOOD,
     'inner/bad.mjs': importing('above'),
     'inner/scoped.mjs': importing('@cloud/above'),
     'inner/mapped.mjs': importing('#above'),
-    'inner/package.json': '{"imports":{"#above":"above","#own":"./own.mjs"}}',
-    'inner/own.mjs': '',
-    'inner/good.mjs': ['own', '#own', './own.mjs', 'node:fs'].map(importing).join('\n').replaceAll(GOOD, '') + GOOD,
+    'inner/required.mjs': requiring('above'),
+    'inner/file.mjs': requiring('file'),
+    'inner/empty.mjs': requiring('empty'),
   };
   await withFiles(files, async (workingDirectory) => {
-    const link = async (at: string): Promise<void> => {
+    const link = async (at: string, to = 'elsewhere'): Promise<void> => {
       await mkdir(path.join(workingDirectory, path.dirname(at)), { recursive: true });
-      await symlink(path.join(workingDirectory, 'elsewhere'), path.join(workingDirectory, at));
+      await symlink(path.join(workingDirectory, to), path.join(workingDirectory, at));
     };
-    for (const at of ['above', '@cloud/above']) await link(`node_modules/${at}`);
-    await link('inner/node_modules/own');
+    for (const at of ['above', '@cloud/above', 'empty']) await link(`node_modules/${at}`);
+    await link('node_modules/file.js', 'elsewhere/index.js');
+    await link('inner/node_modules/own', 'linked');
     const options = { builtIn: {}, workingDirectory, providerPath: 'inner' };
     assert.equal((await loadProvider('./inner/good.mjs', options)).name, 'third-party');
-    for (const spec of ['bad', 'scoped', 'mapped']) {
-      const said = /Cannot find package '.*above' imported from .*mjs; .*node_modules is not searched/u;
+    for (const spec of ['bad', 'scoped', 'mapped', 'required', 'file', 'empty']) {
+      const said = /Cannot find package '.*' imported from .*mjs; .*node_modules is not searched/u;
       await assert.rejects(loadProvider(`./inner/${spec}.mjs`, options), said, spec);
     }
   });
