@@ -68,7 +68,9 @@ function App({ state }: { readonly state: PageState }): JSX.Element {
   useEffect(() => connect(state, () => redraw({})), []);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000);
-    const moved = (): void => setPlace(placeOf(location.hash));
+    // The link of a command that was started anew, in the same tab, is no place.
+    const moved = (): void =>
+      location.hash.startsWith('#token=') ? location.reload() : setPlace(placeOf(location.hash));
     addEventListener('popstate', moved);
     return () => {
       clearInterval(timer);

@@ -4,6 +4,8 @@
  */
 
 const KEY = 'outrigger-ui';
+/** For a browser that keeps nothing: until the page is loaded anew. */
+let secret = '';
 
 /** Exchanges the token of the link, where there is one, and takes it off the address. */
 export async function openSession(): Promise<void> {
@@ -11,7 +13,21 @@ export async function openSession(): Promise<void> {
   if (token === undefined) return;
   history.replaceState(undefined, '', '#overview');
   const answer = await fetch('/api/session', withBearer(token)).catch(() => undefined);
-  if (answer?.ok) localStorage.setItem(KEY, await answer.text());
+  if (!answer?.ok) return;
+  secret = await answer.text();
+  try {
+    localStorage.setItem(KEY, secret);
+  } catch {
+    // It is refused.
+  }
+}
+
+function known(): string {
+  try {
+    return localStorage.getItem(KEY) ?? secret;
+  } catch {
+    return secret;
+  }
 }
 
 /** The server answers, and does not tell this page anything. */
@@ -19,7 +35,7 @@ export class Refused extends Error {}
 
 /** Throws a `Refused` or another `Error`, of one line. */
 export async function ask(path: string, signal?: AbortSignal): Promise<Response> {
-  const answer = await fetch(path, { ...withBearer(localStorage.getItem(KEY) ?? ''), ...(signal && { signal }) });
+  const answer = await fetch(path, { ...withBearer(known()), ...(signal && { signal }) });
   if (answer.ok) return answer;
   const why = (await answer.text()).trim();
   throw answer.status === 403 ? new Refused(why) : new Error(why);

@@ -86,14 +86,19 @@ const DATA = 'data: ';
 async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): AsyncGenerator<string> {
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   let begun: string[] = [];
-  for (;;) {
-    const { value } = (await reader?.read()) ?? {};
-    if (value === undefined) return;
-    const [first = '', ...others] = value.split('\n');
-    begun.push(first);
-    for (const other of others) {
-      yield begun.join('');
-      begun = [other];
+  try {
+    for (;;) {
+      const { value } = (await reader?.read()) ?? {};
+      if (value === undefined) return;
+      const [first = '', ...others] = value.split('\n');
+      begun.push(first);
+      for (const other of others) {
+        yield begun.join('');
+        begun = [other];
+      }
     }
+  } finally {
+    // Of whoever reads no further: a connection that stays open is one of the six that a browser has.
+    await reader?.cancel().catch(() => undefined);
   }
 }
