@@ -519,9 +519,9 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       type: 'Warning',
       on: 'Service',
       means:
-        'The security group of the Service is not on the ports of some nodes: nova has no server there that is called as the node.',
+        'The security group of the Service is not on the ports of some nodes: nova has no server there that is called as the node, or does not say at present what the server is called.',
       remedy:
-        'Name the servers like their nodes, or allow the node ports yourself: [security groups](../../providers/openstack/docs/load-balancers.md#security-groups).',
+        'Follow the message: name the servers like their nodes, or allow the node ports yourself: [security groups](../../providers/openstack/docs/load-balancers.md#security-groups).',
     },
   ],
 };

@@ -18,7 +18,7 @@ export interface RefusedRequest {
   readonly path: string;
 }
 
-/** `now`: the wall clock, for a `Retry-After` that is a date. */
+/** `now`: the wall clock, for a `Retry-After` that is a date. Known by its status too: `isHttpError`. */
 export function refusalOf(request: RefusedRequest, answer: ReceivedHttp, now: number): CloudError {
   const { service, operation } = request;
   const words = ownWords(service, answer.text);
@@ -26,10 +26,11 @@ export function refusalOf(request: RefusedRequest, answer: ReceivedHttp, now: nu
   const said = words ? oneLine(words.message) : `a page that is not the service's own: ${title(answer.text)}`;
   // What is refused for what it is was not begun; a 5xx may come after half of the work, unless its words say otherwise.
   const isRefused = answer.status < 500 && answer.status !== 408;
-  return new CloudError(code, `${SERVICE_NAMES[service]} refused ${operation}: ${said} (${answer.status})`, {
+  const error = new CloudError(code, `${SERVICE_NAMES[service]} refused ${operation}: ${said} (${answer.status})`, {
     effect: isRefused ? 'none' : undefined,
     retryAfterMs: retryAfterMs(answer.header('retry-after'), now),
   });
+  return Object.assign(error, { status: answer.status });
 }
 
 function codeOf({ service, path }: RefusedRequest, answer: ReceivedHttp, words: OwnWords | undefined): CloudErrorCode {

@@ -3,6 +3,8 @@ import type { Clock } from '@outrigger/cloud-provider';
 import type { MemberWithoutGroup, WhyWithout } from './observed-tree.ts';
 
 const BELIEVED_MS = 600_000;
+/** What nova does not say now it says once it reaches the server's cell again. */
+const UNNAMED_MS = 60_000;
 
 export class LearnedFacts {
   readonly #clock: Clock;
@@ -26,7 +28,9 @@ export class LearnedFacts {
 
   membersWithoutGroup(groupId: string): readonly MemberWithoutGroup[] {
     const known = this.#withoutGroup.get(groupId) ?? [];
-    return [...known].flatMap(([address, { at, why }]) => (this.#isFresh(at) ? [{ address, why }] : []));
+    return [...known].flatMap(([address, { at, why }]) =>
+      this.#isFresh(at, why === 'unnamed' ? UNNAMED_MS : BELIEVED_MS) ? [{ address, why }] : [],
+    );
   }
 
   /** Nova calls this server so: the ports of a node are opened for many Services. */
@@ -58,7 +62,7 @@ export class LearnedFacts {
     }
   }
 
-  #isFresh(at: number | undefined): boolean {
-    return at !== undefined && this.#clock.monotonic() - at < BELIEVED_MS;
+  #isFresh(at: number | undefined, believedMs = BELIEVED_MS): boolean {
+    return at !== undefined && this.#clock.monotonic() - at < believedMs;
   }
 }

@@ -137,10 +137,10 @@ export interface ObservedSecurityGroup {
 }
 
 /**
- * `no-port`: none is seen, or one without port security. `strange`: nova has no server behind the port that is called as the node. `failed`: it
- * is not known yet.
+ * `no-port`: none is seen, or one without port security. `strange`: nova has no server behind the port that is called as the node. `unnamed`:
+ * nova does not say now what this server is called. `failed`: it is not known yet.
  */
-export type WhyWithout = 'no-port' | 'strange' | 'failed';
+export type WhyWithout = 'no-port' | 'strange' | 'unnamed' | 'failed';
 
 export interface MemberWithoutGroup {
   readonly address: string;

@@ -252,60 +252,176 @@ test('of many nodes whose servers have other names the Service names the first, 
   assert.match(warnings[0]?.message ?? '', /node-0, node-1, node-2 and 9 more/u);
 });
 
-for (const [what, fault, code, opened] of [
-  ['no server', { effect: 'status', status: 503 }, 'unavailable', 0],
-  ['no server, for want of a permission,', { effect: 'status', status: 403 }, 'forbidden', 0],
-  ['one server', { effect: 'status', status: 500 }, 'unavailable', 9],
-  ['one server, whose cell is lost,', undefined, 'unavailable', 9],
+/** How many ports have the group of the one Service. */
+async function attached(rig: Rig): Promise<number> {
+  const { groups, ports } = await look(rig);
+  return ports.filter((port) => port.security_groups.includes(groups[0]?.id ?? '')).length;
+}
+
+function lose({ cloud: { compute } }: Rig, { node }: Rig['backEnds'][number]): void {
+  const server = compute.server(node.providerID?.slice('openstack:///'.length) ?? '');
+  assert.ok(server);
+  server.cell = 'lost';
+  compute.loseCell('lost');
+}
+
+for (const [status, code] of [
+  [503, 'unavailable'],
+  [500, 'unavailable'],
+  [403, 'forbidden'],
 ] as const) {
-  test(`while nova can tell of ${what} the ports of the others get the group, and it is asked again at once`, async () => {
+  test(`while nova tells of no server (${status}) no port gets the group, and it is asked again at once`, async () => {
     const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
     rig.backEnds = Array.from({ length: 10 }, (_, i) => rig.addNode(`many-${i}`));
-    const bad = rig.backEnds[3]?.node.providerID?.slice('openstack:///'.length) ?? '';
-    const server = rig.cloud.compute.server(bad);
-    assert.ok(server);
-    const isHit = ({ path }: { readonly path: string }): boolean => opened === 0 || path.endsWith(bad);
-    if (fault) rig.cloud.faults.set({ ...fault, operation: 'GET /servers/', when: isHit });
-    else {
-      server.cell = 'lost';
-      rig.cloud.compute.loseCell('lost');
-    }
+    rig.cloud.faults.set({ effect: 'status', status, operation: 'GET /servers/' });
     const web = serviceNamed('web');
     await assert.rejects(rig.bring(web), (error: unknown) => {
       assert.ok(isCloudError(error, code), String(error));
       if (code === 'forbidden') assert.match(error.message, /node many-\d.*os_compute_api:servers:show/u);
       return true;
     });
-    const attached = async (): Promise<number> => {
-      const { groups, ports } = await look(rig);
-      return ports.filter((port) => port.security_groups.includes(groups[0]?.id ?? '')).length;
-    };
-    assert.equal(await attached(), opened);
+    assert.equal(await attached(rig), 0);
     rig.cloud.faults.set();
-    rig.cloud.compute.restoreCell('lost');
     const plan = await rig.bring(web);
-    assert.deepEqual([plan.complete, plan.warnings, await attached()], [true, [], 10]);
+    assert.deepEqual([plan.complete, plan.warnings, await attached(rig)], [true, [], 10]);
   });
 }
 
-test('more servers of a lost cell than an action takes keep the group from no other port', async () => {
+for (const [what, status] of [
+  ['whose cell is lost', undefined],
+  ['over which nova itself fails', 500],
+] as const) {
+  test(`a server ${what} keeps no Service from its address: its own port stays closed for now`, async () => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    rig.backEnds = Array.from({ length: 10 }, (_, i) => rig.addNode(`many-${i}`));
+    const bad = rig.backEnds[3];
+    assert.ok(bad);
+    const { providerID = '' } = bad.node;
+    if (status === undefined) lose(rig, bad);
+    else {
+      const when = ({ path }: { readonly path: string }): boolean => providerID.endsWith(path.split('/').at(-1) ?? '');
+      rig.cloud.faults.set({ effect: 'status', status, operation: 'GET /servers/', when });
+    }
+    const web = serviceNamed('web');
+    const plan = await rig.bring(web);
+    assert.deepEqual([plan.complete, plan.ingress.length, await attached(rig)], [true, 1, 9]);
+    assert.deepEqual(
+      plan.warnings?.map(({ reason }) => reason),
+      ['NodePortsClosed'],
+    );
+    assert.match(plan.warnings?.[0]?.message ?? '', /ports of many-3: nova does not say/u);
+    // It is the only one that is asked about again, and it holds up no change.
+    await rig.clock.sleep(61_000);
+    rig.cloud.calls.reset();
+    assert.deepEqual((await rig.bring(served(web, plan))).warnings, plan.warnings);
+    const asked = (): number =>
+      rig.cloud.calls.all().filter(({ operation }) => operation.startsWith('GET /servers/')).length;
+    assert.ok(asked() > 0);
+    rig.cloud.faults.set();
+    rig.cloud.compute.restoreCell('lost');
+    const before = asked();
+    await rig.bring(served(web, plan));
+    assert.equal(asked(), before, 'not at once');
+    await rig.clock.sleep(61_000);
+    assert.deepEqual([(await rig.bring(served(web, plan))).warnings, await attached(rig)], [[], 10]);
+  });
+}
+
+test('servers that are called otherwise, and those of which nova does not say it, are told apart', async () => {
   const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
-  const addressOf = ({ addresses: [one] }: Rig['backEnds'][number]): string => one?.address ?? '';
-  const nodes = Array.from({ length: 45 }, (_, i) => rig.addNode(`many-${i}`));
-  rig.backEnds = nodes.toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1));
-  for (const { node } of rig.backEnds.slice(0, 20)) {
-    const server = rig.cloud.compute.server(node.providerID?.slice('openstack:///'.length) ?? '');
-    assert.ok(server);
-    server.cell = 'lost';
-  }
-  rig.cloud.compute.loseCell('lost');
+  const other = rig.addNode('database');
+  const lost = rig.addNode('lost');
+  rig.backEnds = [{ ...other, node: { ...other.node, name: 'other' } }, lost];
+  lose(rig, lost);
+  const { warnings = [] } = await rig.bring(serviceNamed('web'));
+  assert.deepEqual(
+    warnings.map(({ message }) => /ports of (.*?): nova (\S+ \S+)/u.exec(message)?.slice(1)),
+    [
+      ['other', 'has no'],
+      ['lost', 'does not'],
+    ],
+  );
+});
+
+for (const [what, hit] of [
+  ['servers of a lost cell', lose],
+  ['ports that Neutron does not change', undefined],
+] as const) {
+  test(`more ${what} than an action takes keep the group from no other port`, async () => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    const addressOf = ({ addresses: [one] }: Rig['backEnds'][number]): string => one?.address ?? '';
+    const nodes = Array.from({ length: 45 }, (_, i) => rig.addNode(`many-${i}`));
+    rig.backEnds = nodes.toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1));
+    const bad = rig.backEnds.slice(0, 20);
+    for (const one of bad) hit?.(rig, one);
+    const web = serviceNamed('web');
+    if (hit) {
+      const { warnings = [] } = await rig.bring(web);
+      assert.match(warnings[0]?.message ?? '', / and 17 more: nova does not say/u);
+    } else {
+      const servers = new Set(bad.map(({ node }) => node.providerID?.slice('openstack:///'.length)));
+      const refused = (await look(rig)).ports.filter(({ device_id: id }) => servers.has(id)).map(({ id }) => id);
+      const when = ({ path }: { readonly path: string }): boolean => refused.some((id) => path.endsWith(id));
+      rig.cloud.faults.set({ effect: 'status', status: 500, operation: 'PUT /ports', when });
+      for (let i = 0; i < 2; i++)
+        await assert.rejects(rig.bring(web), (error: unknown) => isCloudError(error, 'unavailable'));
+    }
+    assert.equal(await attached(rig), 25);
+    rig.cloud.faults.set();
+    rig.cloud.compute.restoreCell('lost');
+    await rig.clock.sleep(61_000);
+    assert.deepEqual([(await rig.bring(web)).warnings, await attached(rig)], [[], 45]);
+  });
+}
+
+/** Another group of this Service, as a lost answer makes one; after the first in the order of their IDs. */
+function twinOf({ cloud: { networking } }: Rig, { id: first }: WireSecurityGroup): string {
+  const { groups } = networking.securityGroups;
+  const group = groups.get(first);
+  assert.ok(group);
+  const id = `f${first.slice(1)}`;
+  assert.ok(first < id);
+  groups.add({ ...group, id });
+  return id;
+}
+
+test('while nova tells of no server the group leaves the ports that it is not for, and a twin of it goes', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
   const web = serviceNamed('web');
-  for (let i = 0; i < 2; i++)
-    await assert.rejects(rig.bring(web), (error: unknown) => isCloudError(error, 'unavailable'));
+  const plan = await rig.bring(web);
+  const { groups } = await look(rig);
+  const twin = twinOf(rig, groups[0]!);
+  const [left, gone] = rig.backEnds;
+  assert.ok(left && gone);
+  rig.backEnds = [left, rig.addNode('node-3')];
+  rig.cloud.faults.set({ effect: 'status', status: 503, operation: 'GET /servers/' });
+  await assert.rejects(rig.bring(served(web, plan)), (error: unknown) => isCloudError(error, 'unavailable'));
+  assert.deepEqual(await groupsOf(rig, gone.node.providerID?.slice('openstack:///'.length) ?? ''), []);
+  assert.ok(!(await look(rig)).groups.some(({ id }) => id === twin));
+});
+
+test('a twin of the group that opens the port of a member goes after the group is there', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const web = serviceNamed('web');
+  const plan = await rig.bring(web);
   const { groups, ports } = await look(rig);
-  assert.equal(ports.filter((port) => port.security_groups.includes(groups[0]?.id ?? '')).length, 25);
-  rig.cloud.compute.restoreCell('lost');
-  assert.ok((await rig.bring(web)).complete);
+  const twin = twinOf(rig, groups[0]!);
+  for (const { id, security_groups: had } of ports) {
+    const port = rig.cloud.networking.ports.ports.get(id);
+    assert.ok(port);
+    rig.cloud.networking.ports.change(port, {
+      security_groups: had.map((one) => (one === groups[0]?.id ? twin : one)),
+    });
+  }
+  await rig.clock.sleep(700_000);
+  rig.cloud.faults.set({ effect: 'status', status: 503, operation: 'GET /servers/' });
+  await assert.rejects(rig.bring(served(web, plan)), (error: unknown) => isCloudError(error, 'unavailable'));
+  const opened = async (): Promise<number> =>
+    (await look(rig)).ports.filter(({ security_groups: has }) => has.includes(twin)).length;
+  assert.equal(await opened(), 2);
+  rig.cloud.faults.set();
+  await rig.bring(served(web, plan));
+  assert.deepEqual([await opened(), await attached(rig), (await look(rig)).groups.length], [0, 2, 1]);
 });
 
 test('a server of which nova never answers holds no other port up', async (t) => {

@@ -18,8 +18,8 @@ interface AttachingHands {
 }
 
 /**
- * Onto the ports of the members' servers that have the members' addresses, where they have port security. Each by itself: a server about which
- * nova does not answer keeps the group from no other's port, and is asked about again.
+ * Onto the ports of the members' servers that have the members' addresses, where they have port security. Each by itself: what fails
+ * keeps the group from no other's port, and is tried again.
  */
 export async function attachSecurityGroup(
   client: ApiClient,
@@ -42,7 +42,8 @@ export async function attachSecurityGroup(
     // Where no server is known, among all of them: the one without port security may be the node's, and the other a stranger's.
     const port = portOf(member.providerID === undefined ? ports : secured, member);
     if (!port || port.port_security_enabled === false) return 'no-port';
-    if (!(await isServerOf(port, member.nodeName, namesOf, call))) return 'strange';
+    const why = await whyNotOf(port, member.nodeName, namesOf, call);
+    if (why) return why;
     await turns.take(port.id, call.signal, async (waited) => {
       const current = waited ? await readOne<WirePort>(client, ['network', '/v2.0/ports'], port.id, call) : port;
       await changeGroups(client, current, withGroup, call);
@@ -60,35 +61,36 @@ export async function attachSecurityGroup(
 }
 
 /**
- * Whether nova calls the port's server as the node is called. The provider ID of a node, and the addresses of one that has none of nova's, are
+ * Unless nova calls the port's server as the node is called. The provider ID of a node, and the addresses of one that has none of nova's, are
  * what its kubelet says: by them alone, any server's port of the project could be opened. Its name no kubelet chooses (NodeRestriction).
  */
-async function isServerOf(
+async function whyNotOf(
   { device_id: id }: WirePort,
   nodeName: string | undefined,
-  namesOf: (id: string, nodeName: string) => Promise<readonly string[]>,
+  namesOf: (id: string, nodeName: string) => ReturnType<typeof namesOfServer>,
   { logger }: CallContext,
-): Promise<boolean> {
-  if (nodeName === undefined || !isUuid(id)) return false;
+): Promise<WhyWithout | undefined> {
+  if (nodeName === undefined || !isUuid(id)) return 'strange';
   const names = await namesOf(id, nodeName);
+  if (!names) return 'unnamed';
   const [serverName] = names;
-  if (serverName === undefined) return false;
-  if (isCalled(names, nodeName)) return true;
+  if (serverName === undefined) return 'strange';
+  if (isCalled(names, nodeName)) return undefined;
   const text = 'the port of a node gets no security group: nova calls its server by another name than the node has';
   const next = 'if it is the server of the node, name it in nova like the node, or allow the node ports on it yourself';
   logger.warn(text, { node: nodeName, server: id, serverName, next });
-  return false;
+  return 'strange';
 }
 
 /** A node of two addresses asks about its server once. */
-function serverNames(client: ApiClient, facts: LearnedFacts, call: CallContext): Parameters<typeof isServerOf>[2] {
-  const asked = new Map<string, Promise<readonly string[]>>();
-  const ask = async (id: string, nodeName: string): Promise<readonly string[]> => {
+function serverNames(client: ApiClient, facts: LearnedFacts, call: CallContext): Parameters<typeof whyNotOf>[2] {
+  const asked = new Map<string, ReturnType<typeof namesOfServer>>();
+  const ask = async (id: string, nodeName: string): ReturnType<typeof namesOfServer> => {
     const known = facts.serverNames(id);
     if (known) return known;
     try {
       const names = await namesOfServer(client, id, call);
-      facts.noteServerNames(id, names);
+      if (names) facts.noteServerNames(id, names);
       return names;
     } catch (error) {
       if (!isCloudError(error, 'forbidden')) throw error;

@@ -14,6 +14,7 @@ import {
   type ObservedLoadBalancer,
   type ObservedRule,
   type ObservedSecurityGroup,
+  type WhyWithout,
 } from '../observed-tree.ts';
 import { markedDescription } from '../ownership.ts';
 import { actionOf, type MemberAddress } from './change.ts';
@@ -43,12 +44,34 @@ export function planSecurityGroup(
   }
   const group = securityGroupIn(first);
   const wanted = new Set(tree.listeners.flatMap(({ pool }) => pool.members.map(({ address }) => address)));
-  const ports = diffPorts(group, wanted, desired);
-  return [...diffRules(wish, group, context), ...ports, ...twins.flatMap(removeGroup)];
+  const having = new Set(group.ports.map(({ id }) => id));
+  const opens = (twin: LoadBalancerPart): boolean =>
+    securityGroupIn(twin).ports.some(
+      ({ addresses, id }) => !having.has(id) && addresses.some((one) => wanted.has(one)),
+    );
+  const [idle, opening] = [twins.filter((twin) => !opens(twin)), twins.filter(opens)];
+  return [
+    ...diffRules(wish, group, context),
+    ...idle.flatMap(removeGroup),
+    ...diffPorts(group, wanted, desired),
+    // By it alone a member has its traffic until the group is on the port too.
+    ...opening.flatMap(removeGroup),
+  ];
 }
 
 /** So many nodes are named: an Event has room for no more than a kilobyte. */
 const MOST_NAMED = 3;
+
+const CLOSED: readonly { readonly why: WhyWithout; readonly text: string }[] = [
+  {
+    why: 'strange',
+    text: 'nova has no server there that is called as the node. Name the servers in nova like their nodes, or allow the node ports by another security group',
+  },
+  {
+    why: 'unnamed',
+    text: 'nova does not say the names of the servers there at present. It is asked again when the Service or its nodes change next, after a minute at the earliest; or allow the node ports by another security group',
+  },
+];
 
 export function securityGroupWarnings({
   desired,
@@ -57,17 +80,18 @@ export function securityGroupWarnings({
 }: Pick<ServingContext, 'desired' | 'parts' | 'tree'>): readonly LoadBalancerWarning[] {
   const groups = tree.securityGroup ? parts.filter(({ kind }) => kind === 'security-group').map(securityGroupIn) : [];
   const having = new Set(groups.flatMap(({ ports }) => ports.flatMap(({ addresses }) => addresses)));
-  const strange = groups.flatMap(({ without }) =>
-    without.filter(({ address, why }) => why === 'strange' && !having.has(address)),
-  );
-  const closed = new Set(strange.map(({ address }) => address));
-  const names = desired.backEnds.flatMap(({ addresses, node }) =>
-    addresses.some(({ address }) => closed.has(address)) ? [node.name] : [],
-  );
-  if (names.length === 0) return [];
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  const message = `The security group of the Service is not on the ports of ${names.slice(0, MOST_NAMED).join(', ')}${more}: nova has no server there that is called as the node. Name the servers in nova like their nodes, or allow the node ports by another security group`;
-  return [{ reason: 'NodePortsClosed', message }];
+  const without = groups.flatMap((group) => group.without.filter(({ address }) => !having.has(address)));
+  return CLOSED.flatMap(({ text, why }) => {
+    const closed = new Set(without.flatMap((one) => (one.why === why ? [one.address] : [])));
+    const names = desired.backEnds.flatMap(({ addresses, node }) =>
+      addresses.some(({ address }) => closed.has(address)) ? [node.name] : [],
+    );
+    if (names.length === 0) return [];
+    const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+    const where = `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+    const message = `The security group of the Service is not on the ports of ${where}: ${text}`;
+    return [{ reason: 'NodePortsClosed', message }];
+  });
 }
 
 /** Neutron refuses to delete a group that a port still has. */
@@ -179,11 +203,10 @@ export function diffPorts(
     const change = { op: 'attach-security-group', groupId: group.id, members } as const;
     return actionOf('update', target, `add the security group to ${members.length} ports`, change);
   });
-  return [
-    ...attach,
-    ...detachment(
-      group.id,
-      obsolete.map(({ id }) => id),
-    ),
-  ];
+  // First: it needs no word of nova, and an action that fails is the last one.
+  const detach = detachment(
+    group.id,
+    obsolete.map(({ id }) => id),
+  );
+  return [...detach, ...attach];
 }
