@@ -20,23 +20,23 @@ export function judgePlans({ plans }: Seen<'plans'>): readonly Check[] {
     `${same.length} of ${plans.value.length} Services keep what they have, ${taken} of them are taken over`,
   );
   const judged = plans.value.filter((one) => !isSame(one)).map((one) => ({ name: one.name, check: judgePlan(one) }));
-  const alike = Map.groupBy(judged, ({ check, name }) => `${check.state} ${namespaceOf(name)}`);
-  return [all, ...[...alike.values()].flatMap(bounded)];
+  const alike = [...Map.groupBy(judged, ({ check, name }) => `${check.state} ${namespaceOf(name)}`).values()];
+  const shown = new Set(alike.flatMap((those) => those.slice(0, MOST_OF_NAMESPACE)));
+  const rest = alike.flatMap((those) => restOf(those.slice(MOST_OF_NAMESPACE)));
+  return [all, ...judged.filter((one) => shown.has(one)).map(({ check }) => check), ...rest];
 }
 
 const namespaceOf = (name: string): string => name.split('/', 1)[0] ?? '';
 
-/** Those of one namespace that are judged alike: whoever may make thousands hides none of another. */
-function bounded(those: readonly { readonly name: string; readonly check: Check }[]): readonly Check[] {
-  const shown = those.slice(0, MOST_OF_NAMESPACE).map(({ check }) => check);
-  const rest = those.slice(MOST_OF_NAMESPACE);
-  const [first] = rest;
-  if (!first) return shown;
-  const names = rest.map(({ name }) => name);
-  const text = `${rest.length} more Services of namespace ${namespaceOf(first.name)} are like those above`;
+/** Of one namespace, judged alike: whoever may make thousands hides none of another. */
+function restOf(those: readonly { readonly name: string; readonly check: Check }[]): readonly Check[] {
+  const [first] = those;
+  if (!first) return [];
+  const names = those.map(({ name }) => name);
+  const text = `${those.length} more Services of namespace ${namespaceOf(first.name)} are like those above`;
   const todo = 'run the check again when those are corrected';
   const { state } = first.check;
-  return [...shown, state === 'ok' ? ok(text, names) : { missing, unknown }[state](text, todo, names)];
+  return [state === 'ok' ? ok(text, names) : { missing, unknown }[state](text, todo, names)];
 }
 
 function judgePlan({ actions, isServed, name, outcome, warnings, why = '' }: PreviewedService): Check {
