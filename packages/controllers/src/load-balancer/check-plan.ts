@@ -72,9 +72,13 @@ function checkAddresses({ ingress }: LoadBalancerPlan, owner: Owner, parts: read
   if (said.length === 0) return;
   const own = parts.filter((part) => isOwnedBy(part, owner));
   if (own.length === 0) throw new CloudError('not-owned', "the plan says an address, and no part is the Service's own");
-  const shown = new Set(own.flatMap(({ addresses = [] }) => addresses).map(canonical));
+  const shown = addressesIn(own);
   if (said.every((ip) => shown.has(canonical(ip)))) return;
   throw new CloudError('not-owned', "the plan says an address that the cloud does not show as this Service's");
 }
 
-const canonical = (ip: string): string => canonicalIp(ip) ?? ip;
+/** In canonical form. */
+export const addressesIn = (parts: readonly LoadBalancerPart[]): ReadonlySet<string> =>
+  new Set(parts.flatMap(({ addresses = [] }) => addresses).map(canonical));
+
+export const canonical = (ip: string): string => canonicalIp(ip) ?? ip;

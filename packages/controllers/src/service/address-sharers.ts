@@ -1,7 +1,6 @@
 /** Services that share a load balancer share its addresses, which their statuses say: who else may have lost what one has lost. */
-import { canonicalIp } from '@outrigger/cloud-provider';
 import type { ResourceEvent, Service } from '@outrigger/kube';
-import { ingressOf } from './load-balancer-service.ts';
+import { ipsOf } from './load-balancer-service.ts';
 
 export class AddressSharers {
   /** The keys of the Services whose statuses say an address. */
@@ -29,6 +28,3 @@ export class AddressSharers {
     return [...(keys ?? [])];
   }
 }
-
-const ipsOf = (service: Service): readonly string[] =>
-  ingressOf(service).flatMap(({ ip }) => (ip ? [canonicalIp(ip) ?? ip] : []));

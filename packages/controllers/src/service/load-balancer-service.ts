@@ -11,6 +11,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { boundedAnnotations } from '../bounded-annotations.ts';
+import { canonical } from '../load-balancer/check-plan.ts';
 import { shareWithAnnotation } from '../load-balancer/tenancy.ts';
 import { adoptCondition, adoptedBy, MOST_ADOPTED } from './adoption.ts';
 import { sourceRangesOf } from './source-ranges.ts';
@@ -96,8 +97,9 @@ function withoutBookkeeping(annotations: Readonly<Record<string, string>>): Read
   return others;
 }
 
-/** Whether its status draws the traffic of an address to it. */
-export const hasAddress = (service: Service): boolean => ingressOf(service).some(({ ip }) => ip);
+/** The addresses whose traffic its status draws to it, in canonical form. */
+export const ipsOf = (service: Service): readonly string[] =>
+  ingressOf(service).flatMap(({ ip }) => (ip ? [canonical(ip)] : []));
 
 /** `status.loadBalancer.ingress` as it is now. */
 export function ingressOf({ status }: Service): readonly LoadBalancerIngress[] {

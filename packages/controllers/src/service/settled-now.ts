@@ -5,7 +5,7 @@ import { sameBackEnds } from './back-ends.ts';
 import { selectedOf, type ObservedService } from './plan.ts';
 import { isRecorded, roleOf } from './role.ts';
 import { readyTexts, type Readiness } from './readiness.ts';
-import { hasAddress, ingressOf } from './load-balancer-service.ts';
+import { ingressOf, ipsOf } from './load-balancer-service.ts';
 import { ingressText } from './service-patch.ts';
 import type { ServiceState, Settled } from './service-state.ts';
 import type { Surroundings } from './step-types.ts';
@@ -16,7 +16,7 @@ export const EMPTY_HOLD_MS = 300_000;
 
 /** Whether looks may show that its status is not right: it has an address, or one was taken from it. */
 export const mayHaveAddress = ({ addresses }: ServiceState, service: Service): boolean =>
-  hasAddress(service) || addresses.withdrawn.length > 0;
+  ipsOf(service).length > 0 || addresses.withdrawn.length > 0;
 
 /** What the plan of a Service rests on, without what the cloud showed. */
 export function observedOf(state: ServiceState, { backEnds, now, rules, service }: Surroundings): ObservedService {

@@ -2,19 +2,13 @@
  * An address in a status draws the traffic of every node to its Service. One that the cloud no longer shows as the Service's may be
  * another's by now: it goes from the status, whatever keeps the Service from being brought to what it asks for. Pure.
  */
-import {
-  canonicalIp,
-  type LoadBalancerPart,
-  type Owner,
-  type PartAnswer,
-  type PartQuestion,
-} from '@outrigger/cloud-provider';
-import { isOwnedBy } from '../load-balancer/check-plan.ts';
+import type { LoadBalancerPart, Owner, PartAnswer, PartQuestion } from '@outrigger/cloud-provider';
+import { addressesIn, canonical, isOwnedBy } from '../load-balancer/check-plan.ts';
 import { BELIEVED_AFTER_MS, MOST_ASKED, questionKey, unshownKinds } from '../load-balancer/judge-look.ts';
 import type { SeenParts } from '../load-balancer/bring-to.ts';
 import type { ServicePlan } from '../load-balancer/service-plan.ts';
 import { isPredecessors } from '../load-balancer/tenancy.ts';
-import { ingressOf } from './load-balancer-service.ts';
+import { ingressOf, ipsOf } from './load-balancer-service.ts';
 import { FIRST_POLL_MS } from './polling.ts';
 import { isRecorded } from './role.ts';
 import { addressGoneNote } from './service-events.ts';
@@ -42,7 +36,7 @@ export function withdrawing(before: ServiceState, plan: ServicePlan, at: Surroun
   const { parts } = look.observation;
   // Of one that is not recorded, another program may have the address.
   const isAllOurs = stuck === 'refused' && isRecorded(at.service, at.rules.options.providerName);
-  const hasOwn = isAllOurs && addressesOf(parts, (part) => isOwnedBy(part, owner)).size > 0;
+  const hasOwn = isAllOurs && addressesIn(parts.filter((part) => isOwnedBy(part, owner))).size > 0;
   // What no own part ever had is a predecessor's, whose traffic goes on until the Service has an address of its own.
   const gone = [...unshownSince].filter(([ip]) => hasOwn || shown.has(ip));
   const isBelieved = (since: number): boolean => look.startedAt - since >= BELIEVED_AFTER_MS;
@@ -102,9 +96,9 @@ function noteAddresses(
   const isJudged = isRecorded(service, rules.options.providerName);
   const isHidden = isJudged && knowledge.parts.missingIn(parts, 'there').length > 0;
   if (isHidden || (parts.length === 0 && knowledge.parts.someMade) || parts.some(isAtWork)) return undefined;
-  const said = new Set(ingressOf(service).flatMap(({ ip }) => (ip ? [canonical(ip)] : [])));
-  const own = addressesOf(parts, isOwn);
-  const all = addressesOf(parts, (part) => isOwn(part) || isPredecessors(part, others));
+  const said = new Set(ipsOf(service));
+  const own = addressesIn(parts.filter(isOwn));
+  const all = addressesIn(parts.filter((part) => isOwn(part) || isPredecessors(part, others)));
   const unshown = [...said].filter((ip) => !all.has(ip));
   return {
     ...state,
@@ -153,11 +147,3 @@ function noLaterThan(ms: number, step: Step): Step {
   const afterMs = Math.max(FIRST_POLL_MS, ms);
   return { ...step, next: wake(next.kind === 'wake' ? Math.min(afterMs, next.afterMs) : afterMs) };
 }
-
-const addressesOf = (
-  parts: readonly LoadBalancerPart[],
-  isMeant: (part: LoadBalancerPart) => boolean,
-): ReadonlySet<string> =>
-  new Set(parts.filter(isMeant).flatMap(({ addresses = [] }) => addresses.map((ip) => canonical(ip))));
-
-const canonical = (ip: string): string => canonicalIp(ip) ?? ip;
