@@ -48,8 +48,11 @@ function strangeFolder(specifier: string, from: string, to: string): string | un
       const real = realPath(path.join(folder, entry));
       return to === real || isBelow(to, real);
     });
+  const linked = strange.find(leads) ?? strange.at(ofHome.length);
+  // Of all that is imported by the rest of the process, as a rule nothing: no folder on the way is looked into for that.
+  if (linked === undefined) return undefined;
   const own = searchedFrom(path.dirname(from)).filter((folder) => !strange.includes(folder));
-  return own.some(leads) ? undefined : (strange.find(leads) ?? strange.at(ofHome.length));
+  return own.some(leads) ? undefined : linked;
 }
 
 /** No path and no URL. */
