@@ -31,6 +31,9 @@ test('what is wrong is named by its key', () => {
     [`${LEAST}conformance: 'javascript:alert(1)'\n`, /^conformance must be a file of the repository/u],
     [`${LEAST}conformance: [a]\n`, /^conformance must be a text$/u],
     [`${LEAST}places: [a]\n`, /^places must be a map/u],
+    [`${LEAST}name: other\n`, /^Map keys must be unique/u],
+    [`${LEAST}? {a: 1}\n: 1\n`, /^there is no key \[object Map\]; the keys/u],
+    [`${LEAST}#${' '.repeat(20_000)}\n`, /^it has more than 20000 characters: shorten it$/u],
     [`${LEAST}experiences: []\n`, /^there is no key experiences; the keys are name,/u],
   ] as const) {
     assert.throws(
@@ -39,4 +42,12 @@ test('what is wrong is named by its key', () => {
       text,
     );
   }
+});
+
+test('1 KiB of YAML whose keys are mappings costs little', () => {
+  const { user, system } = process.cpuUsage();
+  assert.throws(() => readCard(`${'{['.repeat(256)}${']}'.repeat(256)}`), /^Error: there is no key \[object Map\]/u);
+  const used = process.cpuUsage();
+  const ms = (used.user - user + used.system - system) / 1_000;
+  assert.ok(ms < 1_000, `${ms} ms`);
 });

@@ -1,8 +1,11 @@
 /** `provider.yaml` of a provider's repository: what the index of providers says of it. */
 import { parse } from 'yaml';
+import { recordOf } from './record-of.ts';
 
 const MATURITIES = ['alpha', 'beta', 'stable', 'deprecated'] as const;
 export const CARD_FILE = 'provider.yaml';
+/** That no key stands twice is found by comparing each with all others. */
+const MOST_CHARACTERS = 20_000;
 
 export interface ProviderCard {
   /** Before the `://` of provider IDs. */
@@ -28,9 +31,9 @@ export interface ProviderCard {
 
 /** Throws an `Error` that names the key. */
 export function readCard(text: string): ProviderCard {
-  const found: unknown = parse(text);
-  if (typeof found !== 'object' || found === null || Array.isArray(found)) throw new Error('it is not a map of keys');
-  const card = found as Readonly<Record<string, unknown>>;
+  if (text.length > MOST_CHARACTERS) throw new Error(`it has more than ${MOST_CHARACTERS} characters: shorten it`);
+  const card = recordOf(parse(text, { mapAsMap: true, logLevel: 'error' }));
+  if (!card) throw new Error('it is not a map of keys');
   const unknown = Object.keys(card).find((key) => !KEYS.includes(key));
   if (unknown !== undefined) throw new Error(`there is no key ${unknown}; the keys are ${KEYS.join(', ')}`);
   const maturity = MATURITIES.find((one) => one === card['maturity']);
@@ -100,7 +103,8 @@ function wordsOf(card: Readonly<Record<string, unknown>>, key: string): readonly
 
 function placesOf(value: unknown): Readonly<Record<string, string>> {
   if (value === undefined || value === null) return {};
-  const isMap = typeof value === 'object' && !Array.isArray(value);
-  if (isMap && Object.values(value).every((place) => typeof place === 'string')) return value as Record<string, string>;
+  const places = recordOf(value);
+  if (places && Object.values(places).every((place) => typeof place === 'string'))
+    return places as Record<string, string>;
   throw new Error('places must be a map from requirements to paths');
 }

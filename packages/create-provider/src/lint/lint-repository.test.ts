@@ -156,6 +156,18 @@ test('approvers that stand for nobody own nothing', () => {
   assert.equal(findingOf(directory, 'owners').outcome, 'met', 'a team, or a name of GitHub');
 });
 
+test('YAML whose keys are mappings costs little, and is neither a manifest nor names owners', () => {
+  using folder = temporaryFolder();
+  const directory = folder.create('acme');
+  for (const file of ['manifests/a.yaml', 'OWNERS', 'OWNERS_ALIASES'])
+    writeFileSync(path.join(directory, file), `${'{['.repeat(256)}${']}'.repeat(256)}`);
+  const { user, system } = process.cpuUsage();
+  assert.equal(findingOf(directory, 'owners').found, 'it has no approvers');
+  const used = process.cpuUsage();
+  const ms = (used.user - user + used.system - system) / 1_000;
+  assert.ok(ms < 3_000, `${ms} ms`);
+});
+
 test('a page may link to a file of the checkout around it, and not out of that', () => {
   using folder = temporaryFolder();
   const directory = folder.create('acme');

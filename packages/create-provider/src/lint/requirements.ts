@@ -7,6 +7,7 @@ import { brokenLinks } from '../docs/broken-links.ts';
 import { checkoutOf } from '../docs/checkout.ts';
 import { ADDITIONAL_FOLDERS } from '../create/capabilities.ts';
 import { CARD_FILE } from '../provider-card.ts';
+import { recordOf } from '../record-of.ts';
 import type { Repository } from './repository.ts';
 
 interface Look {
@@ -345,26 +346,26 @@ function hasWorkload(text: string): boolean {
 
 /** Aliases that stand for no one. */
 function emptyAliasesIn(text: string): readonly string[] {
-  const [{ aliases = {} } = {}] = documentsIn(text);
-  return Object.entries(aliases ?? {}).flatMap(([name, people]) =>
+  const [owners] = documentsIn(text);
+  return Object.entries(recordOf(owners?.['aliases']) ?? {}).flatMap(([name, people]) =>
     Array.isArray(people) && people.length > 0 ? [] : [name],
   );
 }
 
 function approversIn(text: string): readonly string[] {
   const [owners] = documentsIn(text);
-  const approvers = owners?.approvers;
+  const approvers = owners?.['approvers'];
   return Array.isArray(approvers)
     ? approvers.filter((one): one is string => typeof one === 'string' && one !== '')
     : [];
 }
 
 /** What is no YAML, as templates of Helm before they are rendered, has none. */
-function documentsIn(
-  text: string,
-): readonly { readonly kind?: unknown; readonly approvers?: unknown; readonly aliases?: object | null }[] {
-  return parseAllDocuments(text).flatMap((document) => {
-    const value: unknown = document.errors.length === 0 ? document.toJS() : undefined;
-    return typeof value === 'object' && value !== null ? [value] : [];
+function documentsIn(text: string): readonly Readonly<Record<string, unknown>>[] {
+  // To compare each key with all others takes time by the square of them.
+  return parseAllDocuments(text, { uniqueKeys: false, logLevel: 'error' }).flatMap((document) => {
+    const value: unknown = document.errors.length === 0 ? document.toJS({ mapAsMap: true }) : undefined;
+    const found = recordOf(value);
+    return found ? [found] : [];
   });
 }
