@@ -1,5 +1,5 @@
 /** CIDR ranges as numbers. */
-import { canonicalIp, familyOf } from './ip-address.ts';
+import { canonicalAddress, canonicalIp, familyOf } from './ip-address.ts';
 
 export interface Cidr {
   readonly family: 4 | 6;
@@ -63,5 +63,5 @@ function textOf(family: 4 | 6, address: bigint): string {
   );
   if (family === 4) return parts.join('.');
   const text = parts.map((part) => part.toString(16)).join(':');
-  return canonicalIp(text) ?? text;
+  return canonicalAddress(text);
 }

@@ -82,5 +82,5 @@ export type { Clusters } from './clusters.ts';
 export type { VolumeRef, VolumeResult, VolumeTopology } from './volume-topology.ts';
 
 // IP addresses and ranges, in one form
-export { canonicalIp, familyOf } from './ip-address.ts';
+export { canonicalAddress, canonicalIp, familyOf } from './ip-address.ts';
 export { ADDRESS_BITS, cidrAt, contains, overlaps, parseCidr, type Cidr } from './cidr.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isIP, SocketAddress } from 'node:net';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { canonicalIp, familyOf } from './ip-address.ts';
+import { canonicalAddress, canonicalIp, familyOf } from './ip-address.ts';
 
 test('an address has one form', () => {
   for (const [text, canonical] of [
@@ -19,6 +19,7 @@ test('an address has one form', () => {
     ['fd00:0:0:1::', 'fd00:0:0:1::'],
   ] as const) {
     assert.equal(canonicalIp(text), canonical, text);
+    assert.equal(canonicalAddress(text), canonical, text);
   }
 });
 
@@ -39,6 +40,7 @@ test('what is no address has none', () => {
   }
   for (const text of ['fe80::1%eth0', '::1.2.3', '1.2.3.4::', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7::8', ' ::1', '::g']) {
     assert.equal(canonicalIp(text), undefined, text);
+    assert.equal(canonicalAddress(text), text);
   }
 });
 

@@ -17,6 +17,11 @@ export function canonicalIp(text: string): string | undefined {
     .join('.');
 }
 
+/** `canonicalIp`, and what is no IP address, such as a host name, as it is: for comparing addresses. */
+export function canonicalAddress(text: string): string {
+  return canonicalIp(text) ?? text;
+}
+
 /** The family of an address in canonical form. */
 export function familyOf(ip: string): 4 | 6 {
   return ip.includes(':') ? 6 : 4;

@@ -91,7 +91,13 @@ export type {
 // Configuration and transport
 export { loadConfig, type LoadConfigOptions } from './config/load-config.ts';
 export type { OnSecret } from './config/tell-secrets.ts';
-export type { ClusterConfig, PemSource, ReadFile, TlsConfig } from './config/cluster-config.ts';
+export {
+  NODES_GROUP,
+  type ClusterConfig,
+  type PemSource,
+  type ReadFile,
+  type TlsConfig,
+} from './config/cluster-config.ts';
 export { ConfigError, isConfigError, type ConfigErrorCode } from './config/config-error.ts';
 export {
   anonymous,

@@ -5,6 +5,7 @@ import {
   createClient,
   createTransport,
   loadConfig,
+  NODES_GROUP,
   systemClock,
   type ClusterConfig,
 } from '@outrigger/kube';
@@ -113,7 +114,7 @@ export async function managerOf(
       ...(certificate && key && token === undefined && { certificate, key }),
       ...(tlsServerName !== '' && { serverName: tlsServerName }),
       // The authority of the cluster may have signed the certificates of kubelets too, for the addresses of their nodes.
-      refusedOrganization: 'system:nodes',
+      refusedOrganization: NODES_GROUP,
       insecureSkipVerify: insecureSkipTlsVerify,
     },
     ...(credentials && { credentials }),

@@ -1,6 +1,6 @@
 /** The last look at a provider's plan before anything of it is done. Pure. */
 import {
-  canonicalIp,
+  canonicalAddress,
   CloudError,
   type LoadBalancerPart,
   type LoadBalancerPlan,
@@ -73,12 +73,10 @@ function checkAddresses({ ingress }: LoadBalancerPlan, owner: Owner, parts: read
   const own = parts.filter((part) => isOwnedBy(part, owner));
   if (own.length === 0) throw new CloudError('not-owned', "the plan says an address, and no part is the Service's own");
   const shown = addressesIn(own);
-  if (said.every((ip) => shown.has(canonical(ip)))) return;
+  if (said.every((ip) => shown.has(canonicalAddress(ip)))) return;
   throw new CloudError('not-owned', "the plan says an address that the cloud does not show as this Service's");
 }
 
 /** In canonical form. */
 export const addressesIn = (parts: readonly LoadBalancerPart[]): ReadonlySet<string> =>
-  new Set(parts.flatMap(({ addresses = [] }) => addresses).map(canonical));
-
-export const canonical = (ip: string): string => canonicalIp(ip) ?? ip;
+  new Set(parts.flatMap(({ addresses = [] }) => addresses).map(canonicalAddress));

@@ -1,6 +1,6 @@
 /** What of the cloud's lists is this cluster's, and which of it no object stands behind. Pure. */
 import {
-  canonicalIp,
+  canonicalAddress,
   type Cidr,
   contains,
   type LoadBalancerPart,
@@ -59,7 +59,7 @@ export function inUseBy(nodes: Iterable<Node>): IsInUse {
     known.add(`name ${metadata?.name ?? ''}`);
     if (spec?.providerID) known.add(`id ${spec.providerID}`);
     for (const cidr of podCidrsOf(node)) known.add(`cidr ${parseCidr(cidr)?.text ?? cidr}`);
-    for (const { address } of status?.addresses ?? []) known.add(`ip ${canonicalIp(address) ?? address}`);
+    for (const { address } of status?.addresses ?? []) known.add(`ip ${canonicalAddress(address)}`);
   }
   return ({ blackhole, destination, nextHops = [], targetNodeName, targetProviderID }) => {
     if (!blackhole && !targetNodeName && !targetProviderID && nextHops.length === 0) return true;
@@ -67,7 +67,7 @@ export function inUseBy(nodes: Iterable<Node>): IsInUse {
       `cidr ${parseCidr(destination)?.text ?? destination}`,
       ...(targetNodeName ? [`name ${targetNodeName}`] : []),
       ...(targetProviderID ? [`id ${targetProviderID}`] : []),
-      ...nextHops.map((ip) => `ip ${canonicalIp(ip) ?? ip}`),
+      ...nextHops.map((ip) => `ip ${canonicalAddress(ip)}`),
     ].some((one) => known.has(one));
   };
 }

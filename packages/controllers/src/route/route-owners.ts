@@ -6,6 +6,7 @@
  * the cluster's ranges, and also from the pod CIDR of one node to where another one is or was.
  */
 import {
+  canonicalAddress,
   canonicalIp,
   familyOf,
   parseCidr,
@@ -95,7 +96,7 @@ export function asOwned(route: Route): Route {
  */
 export const hopsOf: (route: Route) => readonly string[] = rememberEach(({ id, nextHops = [], targetProviderID }) => {
   if (nextHops.length === 0) return hopOfMachine(targetProviderID || id);
-  return nextHops.map((hop) => canonicalIp(hop) ?? hop);
+  return nextHops.map(canonicalAddress);
 });
 
 /** What the record has of it beside its destination, a line each. */

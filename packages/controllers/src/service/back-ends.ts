@@ -1,5 +1,6 @@
 /** Which nodes take traffic. Never by readiness: a node that is not Ready for a minute must not cut what runs through it. Pure. */
 import {
+  canonicalAddress,
   canonicalIp,
   type BackEnd,
   type LoadBalancers,
@@ -125,7 +126,7 @@ function isIncluded(node: Node): boolean {
 /** Of the addresses in the status of a node those that the cloud gives for its machine; all where it gives none, which says nothing. */
 export function confirmed(node: Node, ofCloud: readonly NodeAddress[] = []): readonly NodeAddress[] {
   if (ofCloud.length === 0) return addressesOf(node);
-  const known = new Set(ofCloud.map(({ address }) => canonicalIp(address) ?? address));
+  const known = new Set(ofCloud.map(({ address }) => canonicalAddress(address)));
   return addressesOf(node).filter(({ address, type }) => {
     const ip = canonicalIp(address);
     // A host name that is an address may be used as one.

@@ -1,6 +1,7 @@
 /** From a Service to what a cloud needs to know of it. Pure. */
 import {
   ANNOTATION_LENGTH,
+  canonicalAddress,
   CloudError,
   NAME_LENGTH,
   refuseLonger,
@@ -11,7 +12,6 @@ import {
 } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { boundedAnnotations } from '../bounded-annotations.ts';
-import { canonical } from '../load-balancer/check-plan.ts';
 import { shareWithAnnotation } from '../load-balancer/tenancy.ts';
 import { adoptCondition, adoptedBy, MOST_ADOPTED } from './adoption.ts';
 import { sourceRangesOf } from './source-ranges.ts';
@@ -99,7 +99,7 @@ function withoutBookkeeping(annotations: Readonly<Record<string, string>>): Read
 
 /** The addresses whose traffic its status draws to it, in canonical form. */
 export const ipsOf = (service: Service): readonly string[] =>
-  ingressOf(service).flatMap(({ ip }) => (ip ? [canonical(ip)] : []));
+  ingressOf(service).flatMap(({ ip }) => (ip ? [canonicalAddress(ip)] : []));
 
 /** `status.loadBalancer.ingress` as it is now. */
 export function ingressOf({ status }: Service): readonly LoadBalancerIngress[] {

@@ -2,8 +2,14 @@
  * An address in a status draws the traffic of every node to its Service. One that the cloud no longer shows as the Service's may be
  * another's by now: it goes from the status, whatever keeps the Service from being brought to what it asks for. Pure.
  */
-import type { LoadBalancerPart, Owner, PartAnswer, PartQuestion } from '@outrigger/cloud-provider';
-import { addressesIn, canonical, isOwnedBy } from '../load-balancer/check-plan.ts';
+import {
+  canonicalAddress,
+  type LoadBalancerPart,
+  type Owner,
+  type PartAnswer,
+  type PartQuestion,
+} from '@outrigger/cloud-provider';
+import { addressesIn, isOwnedBy } from '../load-balancer/check-plan.ts';
 import { BELIEVED_AFTER_MS, MOST_ASKED, questionKey, unshownKinds } from '../load-balancer/judge-look.ts';
 import type { SeenParts } from '../load-balancer/bring-to.ts';
 import type { ServicePlan } from '../load-balancer/service-plan.ts';
@@ -41,7 +47,7 @@ export function withdrawing(before: ServiceState, plan: ServicePlan, at: Surroun
   const gone = [...unshownSince].filter(([ip]) => hasOwn || shown.has(ip));
   const isBelieved = (since: number): boolean => look.startedAt - since >= BELIEVED_AFTER_MS;
   const believed = new Set(gone.flatMap(([ip, since]) => (isBelieved(since) ? [ip] : [])));
-  const back = withdrawn.filter(({ ip = '' }) => shown.has(canonical(ip)));
+  const back = withdrawn.filter(({ ip = '' }) => shown.has(canonicalAddress(ip)));
   if (believed.size + back.length === 0) {
     const dueAt = Math.min(...gone.map(([, since]) => since)) + BELIEVED_AFTER_MS;
     return noLaterThan(dueAt - at.now, carryOut(state, at));
@@ -57,7 +63,7 @@ export function withdrawing(before: ServiceState, plan: ServicePlan, at: Surroun
     }
   }
   const ingress = ingressOf(at.service);
-  const isGone = ({ ip }: { readonly ip?: string | undefined }): boolean => !!ip && believed.has(canonical(ip));
+  const isGone = ({ ip }: { readonly ip?: string | undefined }): boolean => !!ip && believed.has(canonicalAddress(ip));
   const left = [...ingress.filter((one) => !isGone(one)), ...back];
   const patch = ifUnchanged(at.service, servedPatch(at.service, { ingress: left, now: at.wallNow }));
   if (!patch) return carryOut(state, at);
@@ -105,7 +111,7 @@ function noteAddresses(
     addresses: {
       shown: own.union(before.shown.intersection(said)),
       unshownSince: new Map(unshown.map((ip) => [ip, before.unshownSince.get(ip) ?? startedAt])),
-      withdrawn: before.withdrawn.filter(({ ip = '' }) => !said.has(canonical(ip))),
+      withdrawn: before.withdrawn.filter(({ ip = '' }) => !said.has(canonicalAddress(ip))),
     },
   };
 }

@@ -10,6 +10,9 @@ export type PemSource =
       readonly where?: string;
     };
 
+/** The group of kubelets, which is the organization in their certificates. */
+export const NODES_GROUP = 'system:nodes';
+
 export interface TlsConfig {
   /** Whom to trust. Default: the authorities that the system and Node trust. */
   readonly ca?: PemSource;
@@ -19,7 +22,7 @@ export interface TlsConfig {
   /** The name that the server's certificate must bear. Default: the host in `server`. */
   readonly serverName?: string;
   /**
-   * A server with a certificate of this organization is not trusted, whoever has signed it: those of kubelets are of `system:nodes`, and the
+   * A server with a certificate of this organization is not trusted, whoever has signed it: those of kubelets are of `NODES_GROUP`, and the
    * authority of the cluster may have signed them too. Default: any is.
    */
   readonly refusedOrganization?: string;

@@ -1,5 +1,5 @@
 /** A route of a router in Neutron, as a route of the contract. Neutron keeps no owner with it. */
-import { canonicalIp, parseCidr, type Route } from '@outrigger/cloud-provider';
+import { canonicalAddress, parseCidr, type Route } from '@outrigger/cloud-provider';
 import type { ExtraRoute } from './neutron-router.ts';
 
 const VIA = ' via ';
@@ -26,5 +26,5 @@ export function canonicalDestination({ destination }: Pick<ExtraRoute, 'destinat
 }
 
 export function canonicalHop({ nexthop }: Pick<ExtraRoute, 'nexthop'>): string {
-  return canonicalIp(nexthop) ?? nexthop;
+  return canonicalAddress(nexthop);
 }

@@ -1,5 +1,5 @@
 /** The ports that next hops are the addresses of, on the networks of the router. */
-import { canonicalIp, type CallContext } from '@outrigger/cloud-provider';
+import { canonicalAddress, type CallContext } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
 import { asQuery, chunksOf } from '../client/query-chunks.ts';
 import { groupPairs } from '../group-pairs.ts';
@@ -42,7 +42,7 @@ export async function findHopPorts(
     ports.push(...(await client.list<HopPort>(call, { ...LIST, query })));
   }
   return groupPairs(
-    ports.flatMap((port) => port.fixed_ips.map(({ ip_address: text }) => [canonicalIp(text) ?? text, port] as const)),
+    ports.flatMap((port) => port.fixed_ips.map(({ ip_address: text }) => [canonicalAddress(text), port] as const)),
   );
 }
 

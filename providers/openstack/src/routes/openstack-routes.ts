@@ -5,7 +5,7 @@
  * is there only when the port of its next hop lets the pods' addresses through: the pair comes before the route, and goes before it.
  */
 import {
-  canonicalIp,
+  canonicalAddress,
   CloudError,
   isCloudError,
   type CallContext,
@@ -192,7 +192,7 @@ function isSame(a: ExtraRoute, b: ExtraRoute): boolean {
 function leadsTo({ fixed_ips: ips }: HopPort, staying: ExtraRoute, leaving: ExtraRoute): boolean {
   if (canonicalDestination(staying) !== canonicalDestination(leaving)) return false;
   const hop = canonicalHop(staying);
-  return ips.some(({ ip_address: text }) => (canonicalIp(text) ?? text) === hop);
+  return ips.some(({ ip_address: text }) => canonicalAddress(text) === hop);
 }
 
 /** As it was read. */
