@@ -98,6 +98,24 @@ test('what a record names and the cloud cannot be asked about is asked about a f
   await rig.stop();
 });
 
+test('an outage of the cloud is none of the tries after which what a record names is given up', async () => {
+  const rig = await createRig();
+  await rig.start();
+  let isDown = true;
+  rig.provider.observing = () => {
+    if (isDown) throw new CloudError('unavailable', '503');
+  };
+  const forged = await forge(rig, ['forged']);
+  await rig.clock.advance(3_600_000);
+  isDown = false;
+  await rig.clock.advance(310_000);
+  assert.ok(rig.provider.asked.includes('foo bar'), 'it was asked about');
+  assert.equal(keptOf(rig, forged), 1, 'once is no proof');
+  await rig.clock.advance(2_000_000);
+  assert.equal(keptOf(rig, forged), 0);
+  await rig.stop();
+});
+
 const READ = [{ name: 'read', description: '', values: 'string', maxLength: 1_000 }] as const;
 
 test('of a Service that is gone only what its clean-up needs is kept', () => {

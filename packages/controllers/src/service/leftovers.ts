@@ -28,7 +28,7 @@ const MOST_RECORDED = 16_000;
 /** Enough to be asked about as one of many. */
 const MOST_PORTS = 100;
 const MOST_FINALIZERS = 20;
-/** So often in a row the cloud cannot be asked about what a record names: minutes, and a day where something of the Service was seen. */
+/** So often the cloud cannot be asked about what a record names: minutes, and a day where something of the Service was seen. */
 const HOPELESS_TRIES = { unproved: 3, proved: 288 };
 
 /**
@@ -130,13 +130,21 @@ function mostOfOne(those: Leftovers): Leftovers {
   return [...byTenant.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
 }
 
-/** The cloud cannot be asked about what its record names, which a tenant may have written. That is no proof that nothing is there. */
-export function isHopeless({ failures, knowledge, leftover, look }: ServiceState, error: Error): boolean {
-  const tries = HOPELESS_TRIES[knowledge.isProved ? 'proved' : 'unproved'];
-  if (!leftover || failures + 1 < tries) return false;
-  const isUnreadable = isCloudError(error, 'unsupported') || isCloudError(error, 'invalid');
+/**
+ * Counts a failure where the cloud cannot be asked about what its record names, which a tenant may have written. That is no proof that nothing
+ * is there. Any other failure, as in an outage, says nothing of the record.
+ */
+export function withUnreadable(state: ServiceState, error: Error): ServiceState {
+  const { leftover, look, unreadable } = state;
+  const isRefusal = isCloudError(error, 'unsupported') || isCloudError(error, 'invalid');
+  if (!leftover || !isRefusal) return state;
   const answers = [...(look?.answers.values() ?? [])];
-  return isUnreadable && answers.some((answer) => answer.kind === 'failed' && answer.error === error);
+  const isOfRecord = answers.some((answer) => answer.kind === 'failed' && answer.error === error);
+  return isOfRecord ? { ...state, unreadable: unreadable + 1 } : state;
+}
+
+export function isHopeless({ knowledge, unreadable }: ServiceState): boolean {
+  return unreadable >= HOPELESS_TRIES[knowledge.isProved ? 'proved' : 'unproved'];
 }
 
 const REASONS = {

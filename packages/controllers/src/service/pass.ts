@@ -9,7 +9,7 @@ import { act } from './act.ts';
 import { answerOf } from './adoption.ts';
 import { episodeOf, fail } from './fail.ts';
 import { leaveAlone } from './leave-alone.ts';
-import { giveUp, isHopeless } from './leftovers.ts';
+import { giveUp, isHopeless, withUnreadable } from './leftovers.ts';
 import { cleaned, letGo } from './let-go.ts';
 import { identityOf, ingressOf } from './load-balancer-service.ts';
 import { missingRecordOf } from './parts-record.ts';
@@ -159,9 +159,12 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
     case 'refuse':
       // What the cloud shows of its addresses does not depend on the plan.
       return fail(state, plan.error, at, { isWanted: true, isPlans: !mayHaveAddress(state, service) });
-    case 'failed':
-      if (isHopeless(state, plan.error)) return giveUp(state, 'hopeless');
-      return fail(state, plan.error, at, { isWanted: plan.wanted });
+    case 'failed': {
+      const counted = withUnreadable(state, plan.error);
+      return isHopeless(counted)
+        ? giveUp(counted, 'hopeless')
+        : fail(counted, plan.error, at, { isWanted: plan.wanted });
+    }
     case 'release': {
       const parts = state.knowledge.parts.words;
       const message = 'A finalizer is removed although the load balancer may still exist';

@@ -83,6 +83,8 @@ export interface ServiceState {
   readonly pollMs: number | undefined;
   /** Failures in a row. */
   readonly failures: number;
+  /** Of one that is gone: so often the cloud could not be asked about what its record names. */
+  readonly unreadable: number;
   /** What went wrong last, with when (monotonic) and what is done about it. */
   readonly lastFailure:
     | {
@@ -136,6 +138,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     polls: 0,
     pollMs: undefined,
     failures: 0,
+    unreadable: 0,
     lastFailure: undefined,
     readiness: undefined,
     adoption: undefined,

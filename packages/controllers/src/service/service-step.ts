@@ -43,7 +43,9 @@ export function step(state: ServiceState | undefined, event: ServiceEvent, at: S
       return follow(state, event.at, at);
     case 'reconfigured':
       // Credentials, a quota's project, a network: what it failed for may be what was changed.
-      return state.lastFailure ? { state: { ...state, failures: 0 }, effects: [], next: wake() } : rest(state);
+      return state.lastFailure
+        ? { state: { ...state, failures: 0, unreadable: 0 }, effects: [], next: wake() }
+        : rest(state);
     case 'address-lost':
       return lookAnew(state);
     case 'crowded-out':
