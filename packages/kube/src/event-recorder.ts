@@ -76,9 +76,9 @@ export const kubeSystem: KubeObject = { apiVersion: 'v1', kind: 'Namespace', met
  * that repeats one on the server is counted there 30 s later.
  * Over 100 objects with one Normal reason (then one a second) are folded into one Event about `floodAbout`, which counts them and names
  * some. A Warning is written for each object, Warnings before Normal notes, 50 a second; only when 10,000 series wait, or the program
- * stops with many, are Warnings folded in the same way; then repeats of Normal notes are left. Namespaces take turns, one may fill half of
- * what can wait, and each has a few Normal notes of a reason before they are folded. A write that fails is tried again for an hour
- * (Normal: 10 minutes);
+ * stops with many, are Warnings folded in the same way, but for a few of each namespace; then repeats of Normal notes are left. Namespaces
+ * take turns, one may fill half of what can wait, and each has a few Normal notes of a reason before they are folded. A write that fails is
+ * tried again for an hour (Normal: 10 minutes);
  * one that is refused for good (403, 422, a namespace that is going) is logged once a cause and counted.
  *
  * Metrics: `outrigger_events_total{type,outcome}` with outcome `written` (each write), `folded`, `dropped`, `rejected`,
@@ -166,10 +166,19 @@ class Recorder implements RunningEventRecorder {
   async #close(timeoutMs: number): Promise<void> {
     const { clock } = this.#options;
     if (this.#pending.size > CLOSE_MAX_SERIES) {
+      // Each namespace keeps its few: it cannot read what they would be folded into.
+      const few = Math.min(FEW_PENDING, Math.floor(CLOSE_MAX_SERIES / this.#pendingOf.size));
+      const kept = new Map<string, number>();
       // Those that the server cannot know of yet, and what it need not be told; copied, because folding adds to what is pending.
       for (const series of Array.from(this.#pending.values())) {
         const isRepeat = series.type === 'Normal' && series.name !== undefined;
         if (series.examples || (series.draft !== undefined && !isRepeat)) continue;
+        const { namespace = '' } = series.about;
+        const before = kept.get(namespace) ?? 0;
+        if (series.type === 'Warning' && namespace !== '' && before < few) {
+          kept.set(namespace, before + 1);
+          continue;
+        }
         this.#pending.delete(series.key);
         if (isRepeat) {
           // The server has the Event, if not this count of it.
