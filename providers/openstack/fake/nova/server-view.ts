@@ -61,8 +61,16 @@ export function viewServer(server: FakeServer, context: ServerViewContext): Reco
     ...(version >= 26 ? { tags: server.tags } : {}),
     ...(version >= 63 ? { trusted_image_certificates: null } : {}),
     ...(version >= 73 ? { locked_reason: server.lockReason ?? null } : {}),
-    ...(version >= 90 ? { 'OS-EXT-SRV-ATTR:hostname': server.name } : {}),
+    ...(version >= 90 ? { 'OS-EXT-SRV-ATTR:hostname': hostNameOf(server) } : {}),
   };
+}
+
+/** `sanitize_hostname` (nova/utils.py) of the name; where that leaves nothing, nova says another. */
+function hostNameOf({ id, name }: FakeServer): string {
+  const latin1 = Array.from(name).filter((character) => character <= '\u00FF');
+  const dashed = latin1.slice(0, 63).map((character) => (' ._'.includes(character) ? '-' : character));
+  const text = dashed.filter((character) => /[-\p{L}\p{N}]/u.test(character)).join('');
+  return text.toLowerCase().replace(/^-+/u, '').replace(/-+$/u, '') || `Server-${id}`;
 }
 
 /**

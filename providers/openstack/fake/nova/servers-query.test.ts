@@ -103,3 +103,21 @@ test('the flavor is embedded from 2.47 on, and a reference before', async () => 
   assert.equal((await flavorAt('2.47'))['original_name'], server.flavor.name);
   assert.equal('id' in (await flavorAt('2.47')), false);
 });
+
+test('from 2.90 on a server has the host name that nova makes of its name', async () => {
+  const { addNode, list } = await start();
+  const { server: nothing } = addNode({ name: '.節点_' });
+  for (const [name, hostName] of [
+    ['rec|3', 'rec3'],
+    ['My_Node 1', 'my-node-1'],
+    ['node.example.com', 'node-example-com'],
+    ['-Knoten Ä節.', 'knoten-ä'],
+    [`${'a'.repeat(62)}.b`, 'a'.repeat(62)],
+    [nothing.name, `Server-${nothing.id}`],
+  ] as const) {
+    const { id } = name === nothing.name ? nothing : addNode({ name }).server;
+    const { servers } = await list('', { 'openstack-api-version': 'compute 2.90' });
+    const shown = servers.find((server) => server.id === id);
+    assert.equal((shown as { readonly 'OS-EXT-SRV-ATTR:hostname'?: string })['OS-EXT-SRV-ATTR:hostname'], hostName);
+  }
+});
