@@ -2,7 +2,9 @@
 import {
   FINALIZER,
   UNSEEN,
+  allocators,
   apiServer,
+  besides,
   ccm,
   cinder,
   cluster,
@@ -14,6 +16,7 @@ import {
   manager,
   migrating,
   other,
+  ours,
   outrigger,
   pod,
   seen,
@@ -24,6 +27,9 @@ import {
   withService,
 } from './observed-cluster.suite.ts';
 import type { ObservedCluster } from './observed-cluster.ts';
+
+const MIGRATION = '--leader-elect-resource-name=cloud-provider-extraction-migration';
+const ALLOCATES = ['--allocate-node-cidrs', '--controllers=*,nodeipam'];
 
 /** What differs from the ready cluster → what differs in the answer, and a word of it. */
 export const TABLE: readonly (readonly [string, ObservedCluster, Readonly<Record<string, string>>, RegExp])[] = [
@@ -271,13 +277,91 @@ export const TABLE: readonly (readonly [string, ObservedCluster, Readonly<Record
     'a manager with a Lease elsewhere',
     ccm('--leader-elect-resource-namespace=x'),
     { beside: 'missing' },
-    /not in kube-system/,
+    /in different namespaces/,
   ],
   [
     'a manager with other times',
     ccm('--leader-elect-lease-duration=60s'),
     { beside: 'missing' },
-    /other leader election timeouts/,
+    /leader election timeouts .* differ/,
+  ],
+  [
+    'Outrigger without leader election',
+    besides([], '--leader-elect=false'),
+    { beside: 'missing' },
+    /"Outrigger has --leader-elect=false/,
+  ],
+  [
+    'Outrigger without leader election, for which another Lease does not count',
+    besides([], '--leader-elect=false', '--leader-elect-resource-name=acme'),
+    { beside: 'missing' },
+    /"Outrigger has --leader-elect=false[^}]*\}\]/,
+  ],
+  [
+    'a manager with other times, before Outrigger is there',
+    cluster({
+      pods: [manager, apiServer, pod('ccm', ['acme-cloud-controller-manager', '--leader-elect-lease-duration=60s'])],
+      leases: [lease('cloud-controller-manager', 'ccm_1')],
+    }),
+    { beside: 'missing' },
+    /leader election timeouts .* differ/,
+  ],
+  [
+    'Outrigger with another Lease',
+    besides([], '--leader-elect-resource-name=acme'),
+    { beside: 'missing' },
+    /Outrigger leads by the Lease acme, not cloud-controller-manager/,
+  ],
+  [
+    'Outrigger with a Lease of its own, without a migration file',
+    besides([], '--leader-elect-resource-name=acme', '--enable-leader-migration'),
+    { beside: 'missing' },
+    /Outrigger leads by the Lease acme, not cloud-controller-manager/,
+  ],
+  [
+    'Outrigger with a Lease of its own, for leader migration',
+    besides([], '--leader-elect-resource-name=acme', ...migrating),
+    { beside: 'unknown' },
+    /each controller that it runs is in the migration files of both/,
+  ],
+  [
+    'Outrigger with a Lease elsewhere',
+    besides([], '--leader-elect-resource-namespace=x'),
+    { beside: 'missing' },
+    /in different namespaces/,
+  ],
+  [
+    'Outrigger with other times',
+    besides([], '--leader-elect-retry-period=5s'),
+    { beside: 'missing' },
+    /leader election timeouts .* differ.*"or"/,
+  ],
+  [
+    'both with other times',
+    besides(['--leader-elect-lease-duration=60s'], '--leader-elect-lease-duration=60s'),
+    {},
+    /can wait beside acme-ccm/,
+  ],
+  [
+    'another manager with other times, and Outrigger with a configuration file',
+    besides(['--leader-elect-lease-duration=60s'], '--config=/x'),
+    { beside: 'unknown', 'node-ipam': 'unknown' },
+    /--config file/,
+  ],
+  [
+    'Outrigger with a configuration file',
+    besides([], '--config=/x'),
+    { beside: 'unknown', 'node-ipam': 'unknown' },
+    /--config/,
+  ],
+  [
+    'Outrigger and another Outrigger that does not wait',
+    cluster({
+      pods: [manager, apiServer, outrigger, ours('or', '--leader-elect=false')],
+      leases: [lease('cloud-controller-manager', 'cp-2_1')],
+    }),
+    {},
+    /"Outrigger has --leader-elect=false[^}]*"or"/,
   ],
   [
     'somebody leads who is not seen',
@@ -342,6 +426,129 @@ export const TABLE: readonly (readonly [string, ObservedCluster, Readonly<Record
     'two allocators',
     ccm('--allocate-node-cidrs', '--controllers=*,nodeipam'),
     { 'node-ipam': 'missing' },
-    /both allocate/,
+    /node-ipam-controllers do not use one Lease/,
+  ],
+  [
+    'two allocators that migrate without a file',
+    allocators(['--enable-leader-migration'], '--enable-leader-migration'),
+    { 'node-ipam': 'missing', 'one-first': 'missing' },
+    /node-ipam-controllers do not use one Lease.*one --leader-migration-config/,
+  ],
+  [
+    'two allocators, of which one migrates by a file',
+    allocators([], ...migrating),
+    { 'node-ipam': 'missing' },
+    /node-ipam-controllers do not use one Lease.*Outrigger does not look for another allocator/,
+  ],
+  [
+    'two allocators, of which the other one migrates by a file',
+    allocators(migrating),
+    { 'node-ipam': 'missing' },
+    /one --leader-migration-config with node-ipam-controller","objects"/,
+  ],
+  [
+    'replicas of one allocator without leader election',
+    cluster({
+      pods: [
+        ...['kcm-1', 'kcm-2'].map((name) =>
+          pod(name, ['kube-controller-manager', '--allocate-node-cidrs', '--leader-elect=false']),
+        ),
+        apiServer,
+        other,
+        outrigger,
+      ],
+    }),
+    { 'node-ipam': 'missing' },
+    /node-ipam-controllers do not use one Lease/,
+  ],
+  [
+    'a manager that may give out pod CIDRs, under the Lease of the one that does',
+    cluster({
+      pods: [
+        pod('kcm', ['kube-controller-manager']),
+        apiServer,
+        pod('acme-ccm', ['acme-cloud-controller-manager', '--allocate-node-cidrs']),
+        ours('or', ...ALLOCATES),
+      ],
+    }),
+    {},
+    /by a cloud-controller-manager alone/,
+  ],
+  [
+    'two allocators, of which one has a file and no leader election',
+    allocators(['--leader-elect=false', ...migrating], ...migrating),
+    { 'node-ipam': 'missing' },
+    /node-ipam-controllers do not use one Lease/,
+  ],
+  [
+    'two allocators that migrate by files, in two namespaces',
+    allocators(['--leader-elect-resource-namespace=x', ...migrating], ...migrating),
+    { 'node-ipam': 'missing' },
+    /node-ipam-controllers do not use one Lease/,
+  ],
+  [
+    'two allocators that migrate by files',
+    allocators(migrating, ...migrating),
+    { 'node-ipam': 'unknown' },
+    /node-ipam-controller is in the file of each.*with the same component.*Outrigger does not look for another allocator/,
+  ],
+  [
+    'two allocators, of which one has the Lease of the migration as its own',
+    allocators([MIGRATION], ...migrating),
+    { 'node-ipam': 'unknown' },
+    /node-ipam-controller is in the file of each/,
+  ],
+  [
+    'two allocators that migrate by files, of which one has a configuration file, too',
+    allocators(migrating, '--config=/x', '--leader-migration-config=/x'),
+    { 'node-ipam': 'unknown', beside: 'unknown' },
+    /node-ipam-controller is in the file of each/,
+  ],
+  [
+    'two allocators with one Lease',
+    allocators([MIGRATION], MIGRATION),
+    { 'node-ipam': 'ok', beside: 'missing' },
+    /one after the other, under one Lease/,
+  ],
+  [
+    'replicas of one allocator that migrate by a file',
+    cluster({
+      pods: [
+        ...['kcm-1', 'kcm-2'].map((name) =>
+          pod(name, ['kube-controller-manager', '--allocate-node-cidrs', ...migrating]),
+        ),
+        apiServer,
+        other,
+        outrigger,
+      ],
+    }),
+    {},
+    /by kube-controller-manager alone/,
+  ],
+  [
+    'two cloud-controller-managers that allocate, with one Lease',
+    cluster({
+      pods: [
+        pod('kcm', ['kube-controller-manager']),
+        apiServer,
+        pod('acme-ccm', ['acme-cloud-controller-manager', ...ALLOCATES]),
+        ours('or', ...ALLOCATES),
+      ],
+    }),
+    {},
+    /one after the other, under one Lease/,
+  ],
+  [
+    'two cloud-controller-managers that allocate, with two Leases',
+    cluster({
+      pods: [
+        pod('kcm', ['kube-controller-manager']),
+        apiServer,
+        pod('acme-ccm', ['acme-cloud-controller-manager', ...ALLOCATES]),
+        ours('or', ...ALLOCATES, '--leader-elect-resource-name=acme'),
+      ],
+    }),
+    { 'node-ipam': 'missing', beside: 'missing' },
+    /node-ipam-controllers do not use one Lease/,
   ],
 ];

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { judgeCluster, migrationSteps, readsOf } from './judge-cluster.ts';
 import { TABLE } from './cluster-table.suite.ts';
-import { TARGET, UNSEEN, apiServer, cluster, lease, manager, outrigger } from './observed-cluster.suite.ts';
+import { TARGET, UNSEEN, apiServer, besides, cluster, lease, manager, outrigger } from './observed-cluster.suite.ts';
 import type { ObservedCluster } from './observed-cluster.ts';
 
 function statesOf(observed: ObservedCluster, target = TARGET): Readonly<Record<string, string>> {
@@ -35,6 +35,13 @@ for (const [what, observed, differences, words] of TABLE) {
 test('provider IDs and owners of another provider than the one that is named are told', () => {
   const states = statesOf(cluster(), { ...TARGET, providerName: 'memory' });
   assert.deepEqual(states, { ...READY, nodes: 'missing' });
+});
+
+test('a Lease that a configuration file may name is not said to be another one', () => {
+  const acme = '--leader-elect-resource-name=acme';
+  const of = (...args: readonly string[]): string | undefined =>
+    statesOf(besides([acme], ...args), { ...TARGET, leaseName: 'acme' })['beside'];
+  assert.deepEqual([of(acme), of('--config=/x'), of()], ['ok', 'unknown', 'missing']);
 });
 
 test('whatever could not be seen, no step that needs it is ok', () => {

@@ -1,7 +1,8 @@
 /** The steps of docs/guides/migrate, in their order, each with what a cluster lacks for it. Pure. Entry point: `judgeCluster`. */
 import { worst, type Check, type CheckState } from './check.ts';
+import { judgeBeside } from './judge-beside.ts';
 import { judgeApiServer, judgeControllerManager, judgeIpam } from './judge-components.ts';
-import { judgeBeside, judgeHandOver, judgeLeader, judgeOneFirst } from './judge-managers.ts';
+import { judgeHandOver, judgeLeader, judgeOneFirst } from './judge-managers.ts';
 import { judgeKubelets, judgeNodes } from './judge-nodes.ts';
 import { judgePlans } from './judge-plans.ts';
 import { judgeServices } from './judge-services.ts';

@@ -1,9 +1,10 @@
 /** kube-apiserver and kube-controller-manager: no cloud in them any more, and one allocator of pod CIDRs. Pure. */
 import type { Lease } from '@outrigger/kube';
 import { missing, ok, unknown, type Check } from './check.ts';
+import { lockOf, MIGRATION_LEASE, migratedLockOf, migratesByFile } from './election-of.ts';
 import { isHeld } from './lease-holder.ts';
 import type { ObservedCluster, Seen } from './observed-cluster.ts';
-import type { ProgramFlags, ProgramName, SeenProgram } from './seen-program.ts';
+import { isOn, type ProgramFlags, type ProgramName, type SeenProgram } from './seen-program.ts';
 
 const MANAGER_FLAGS = '--cloud-provider=external or without, no --cloud-config';
 const IPAM_NAMES = ['node-ipam-controller', 'nodeipam'];
@@ -79,27 +80,15 @@ export function judgeIpam({ programs }: Seen<'programs'>): readonly Check[] {
   }
   const clouds = [...seenOf(programs, 'cloud-controller-manager'), ...seenOf(programs, 'outrigger')];
   const inKube = managers.filter(({ flags }) => allocates(flags, true));
-  const inCloud = clouds.filter(({ flags }) => allocates(flags, false));
-  const migrates = [...inKube, ...inCloud].every(
-    ({ flags }) =>
-      isOn(flags, 'enable-leader-migration') || flags.get('leader-elect-resource-name') === MIGRATION_LEASE,
-  );
-  if (inKube.length > 0 && inCloud.length > 0 && !migrates) {
-    return [
-      missing(
-        'kube-controller-manager and a cloud-controller-manager both allocate pod CIDRs',
-        'turn one off: --controllers=*,-node-ipam-controller; or let both use one Lease, by leader migration',
-        [...inKube, ...inCloud].map(({ pod }) => pod),
-      ),
-    ];
-  }
+  const allocators = [...inKube, ...clouds.filter(({ flags }) => allocates(flags, false))];
+  if (countOf(allocators, lockOf) > 1) return [judgeTurns(allocators)];
   const strangers = clouds.filter(
     ({ flags, program }) => program !== 'outrigger' && allocates(flags, true) && !allocates(flags, false),
   );
-  if (inKube.length > 0 && strangers.length > 0) {
+  if (allocators.length > 0 && strangers.length > 0 && countOf([...allocators, ...strangers], lockOf) > 1) {
     return [
       unknown(
-        'kube-controller-manager allocates pod CIDRs, and another manager with --allocate-node-cidrs may do so too, or only make routes',
+        'a manager allocates pod CIDRs, and another one with --allocate-node-cidrs may do so too, or only make routes',
         'see in its log whether it starts the node-ipam-controller; --controllers=*,-node-ipam-controller makes sure that it does not',
         strangers.map(({ pod }) => pod),
       ),
@@ -108,14 +97,38 @@ export function judgeIpam({ programs }: Seen<'programs'>): readonly Check[] {
   const partial = [...managers, ...clouds].filter(({ isPartial }) => isPartial);
   if (partial.length > 0) return [unknownFlags(partial)];
   const who =
-    inKube.length > 0
-      ? inCloud.length > 0
-        ? 'one after the other, by leader migration'
-        : 'kube-controller-manager alone'
-      : inCloud.length > 0
-        ? 'a cloud-controller-manager alone'
-        : 'none of these managers';
+    allocators.length === 0
+      ? 'none of these managers'
+      : countOf(allocators, ({ program }) => program) > 1
+        ? 'one after the other, under one Lease'
+        : inKube.length > 0
+          ? 'kube-controller-manager alone'
+          : 'a cloud-controller-manager alone';
   return [ok(`pod CIDRs are allocated by ${who}`)];
+}
+
+/** Of several that have not one lock: whether leader migration gives their controller one. */
+function judgeTurns(allocators: readonly SeenProgram[]): Check {
+  const pods = allocators.map(({ pod }) => pod);
+  // It trusts that under the lock of a migration only one is active.
+  const trusts = allocators.some((one) => one.program === 'outrigger' && migratesByFile(one))
+    ? '; Outrigger does not look for another allocator at its start if its own file has that controller'
+    : '';
+  return countOf(allocators, migratedLockOf) > 1
+    ? missing(
+        'several managers allocate pod CIDRs at the same time: their node-ipam-controllers do not use one Lease',
+        `turn one off: --controllers=*,-node-ipam-controller; or give all --enable-leader-migration and one --leader-migration-config with node-ipam-controller${trusts}`,
+        pods,
+      )
+    : unknown(
+        'several managers allocate pod CIDRs, one after the other only if their leader migration files say so, which cannot be read from here',
+        `see that node-ipam-controller is in the file of each, with the same component, and leaderName ${MIGRATION_LEASE}${trusts}`,
+        pods,
+      );
+}
+
+function countOf(programs: readonly SeenProgram[], what: (one: SeenProgram) => string): number {
+  return new Set(programs.map((one) => what(one))).size;
 }
 
 /** Each kube-apiserver renews one of its own. */
@@ -123,20 +136,13 @@ function isApiServer({ metadata }: Lease): boolean {
   return metadata?.labels?.['apiserver.kubernetes.io/identity'] === 'kube-apiserver';
 }
 
-export const MIGRATION_LEASE = 'cloud-provider-extraction-migration';
-
 export function seenOf(programs: ObservedCluster['programs'], program: ProgramName): readonly SeenProgram[] {
   return programs.known ? programs.value.filter((one) => one.program === program) : [];
 }
 
-export function isOn(flags: ProgramFlags, name: string, byDefault = false): boolean {
-  const value = flags.get(name);
-  return value === undefined ? byDefault : /^(?:1|t|true)$/iu.test(value);
-}
-
-/** Flags that come from the environment of a container may say anything. */
+/** Flags that come from the environment of a container, or from a file, may say anything. */
 export function unknownFlags(partial: readonly SeenProgram[]): Check {
-  const text = 'some of the flags come from environment variables, which are not resolved';
+  const text = 'some of the flags come from environment variables or from a --config file, which are not read';
   return unknown(
     text,
     'see the flags of the running program: /flagz, or its log',

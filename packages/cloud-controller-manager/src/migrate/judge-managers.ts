@@ -1,18 +1,11 @@
-/** Who leads, whether Outrigger can wait beside the current manager, and who may be ended. Pure. */
-import { hostOf } from '../explain/leader-host.ts';
+/** Who leads, and which manager may be ended. Pure. */
 import { missing, ok, unknown, type Check } from './check.ts';
-import { isOn, MIGRATION_LEASE, seenOf, unknownFlags } from './judge-components.ts';
-import { holderOf, isHeld } from './lease-holder.ts';
-import type { MigrationTarget, ObservedCluster, Reading, Seen } from './observed-cluster.ts';
-import type { SeenProgram } from './seen-program.ts';
-
-const UPSTREAM_LEASE = 'cloud-controller-manager';
-/** All who seek one Lease must agree on them. Values are upstream's defaults. */
-const TIMES: Readonly<Record<string, string>> = {
-  'leader-elect-lease-duration': '15s',
-  'leader-elect-renew-deadline': '10s',
-  'leader-elect-retry-period': '2s',
-};
+import { MIGRATION_LEASE } from './election-of.ts';
+import { judgeOwnElection } from './judge-beside.ts';
+import { seenOf } from './judge-components.ts';
+import { holderOf, isHeld, isHolder, noLeases } from './lease-holder.ts';
+import type { MigrationTarget, Seen } from './observed-cluster.ts';
+import { isOn, podsOf } from './seen-program.ts';
 
 /** Before the first step, and after the last one, somebody leads. */
 export function judgeLeader(cluster: Seen<'leases'>, { leaseName }: MigrationTarget): readonly Check[] {
@@ -48,107 +41,47 @@ export function judgeLeader(cluster: Seen<'leases'>, { leaseName }: MigrationTar
   }
 }
 
-/** Whether two managers would seek one Lease: else both would be at work. */
-export function judgeBeside(cluster: Seen<'leases' | 'programs'>, { leaseName }: MigrationTarget): readonly Check[] {
-  const { leases, programs } = cluster;
-  if (!programs.known) {
-    return [
-      unknown(
-        `the pods of kube-system could not be listed: ${programs.why}`,
-        'make sure that the other manager has --leader-elect and the Lease that Outrigger has',
-      ),
-    ];
-  }
-  const others = seenOf(programs, 'cloud-controller-manager');
-  if (others.length === 0) return [noOther(cluster, leases, leaseName)];
-  const checks: Check[] = [];
-  const say = (found: readonly SeenProgram[], text: string, todo: string): void => {
-    if (found.length > 0)
-      checks.push(
-        missing(
-          text,
-          todo,
-          found.map(({ pod }) => pod),
-        ),
-      );
-  };
-  say(
-    others.filter(({ flags }) => !isOn(flags, 'leader-elect', true)),
-    'the other manager has --leader-elect=false: it would be active at the same time as Outrigger',
-    'start it with --leader-elect=true first; or stop it before Outrigger is started, which leaves a gap',
-  );
-  const names = others.map((one) => ({ one, name: one.flags.get('leader-elect-resource-name') ?? UPSTREAM_LEASE }));
-  const strays = names.filter(({ name }) => name !== leaseName);
-  say(
-    strays.map(({ one }) => one),
-    `the other manager leads by the Lease ${[...new Set(strays.map(({ name }) => name))].join(', ')}, not ${leaseName}`,
-    'give Outrigger the same --leader-elect-resource-name, and set it for this command too',
-  );
-  say(
-    others.filter(({ flags }) => (flags.get('leader-elect-resource-namespace') ?? 'kube-system') !== 'kube-system'),
-    'the Lease of the other manager is not in kube-system',
-    'give Outrigger the same --leader-elect-resource-namespace',
-  );
-  const timed = others.filter(({ flags }) =>
-    Object.entries(TIMES).some(([name, value]) => (flags.get(name) ?? value) !== value),
-  );
-  say(
-    timed,
-    'the other manager has other leader election timeouts',
-    `give Outrigger the same ${Object.keys(TIMES)
-      .map((name) => `--${name}`)
-      .join(', ')}`,
-  );
-  const partial = others.filter(({ isPartial }) => isPartial);
-  if (partial.length > 0) checks.push(unknownFlags(partial));
-  return checks.length > 0
-    ? checks
-    : [ok(`Outrigger can wait beside ${podsOf(others)}: they use the Lease ${leaseName}`)];
+/** Whether the other manager may be ended, or has been. */
+export function judgeHandOver(cluster: Seen<'leases' | 'programs'>, target: MigrationTarget): readonly Check[] {
+  const ours = seenOf(cluster.programs, 'outrigger');
+  return [judgeTurn(cluster, target), ...judgeOwnElection(ours, target.leaseName)];
 }
 
-/** Whether the other manager may be ended, or has been. */
-export function judgeHandOver(cluster: Seen<'leases' | 'programs'>, { leaseName }: MigrationTarget): readonly Check[] {
-  const { leases, now, programs } = cluster;
+function judgeTurn({ leases, now, programs }: Seen<'leases' | 'programs'>, { leaseName }: MigrationTarget): Check {
   if (!programs.known) {
-    return [
-      unknown(
-        `the pods of kube-system could not be listed: ${programs.why}`,
-        'make sure that Outrigger runs: kubectl -n kube-system get pods',
-      ),
-    ];
+    return unknown(
+      `the pods of kube-system could not be listed: ${programs.why}`,
+      'make sure that Outrigger runs: kubectl -n kube-system get pods',
+    );
   }
   const ours = seenOf(programs, 'outrigger');
   const others = seenOf(programs, 'cloud-controller-manager');
   if (ours.length === 0)
-    return [
-      missing('no pod of kube-system is Outrigger', 'start it beside the other manager, else nothing would take over'),
-    ];
-  if (!leases.known) return [noLeases(leases)];
+    return missing(
+      'no pod of kube-system is Outrigger',
+      'start it beside the other manager, else nothing would take over',
+    );
+  if (!leases.known) return noLeases(leases);
   const lease = leases.value.find(({ metadata }) => metadata?.name === leaseName);
   if (!lease || isHeld(lease, now) !== 'yes') {
-    return [missing(`the Lease kube-system/${leaseName} has no holder`, 'see the logs of Outrigger')];
+    return missing(`the Lease kube-system/${leaseName} has no holder`, 'see the logs of Outrigger');
   }
   const holder = holderOf(lease);
   const [isOurs, isOther] = [isHolder(ours, holder), isHolder(others, holder)];
-  if (isOurs && isOther)
-    return [unknown(`${holder} leads, and both managers run there`, 'see in their logs which one')];
+  if (isOurs && isOther) return unknown(`${holder} leads, and both managers run there`, 'see in their logs which one');
   if (isOther)
-    return [
-      missing(
-        'the other manager still leads',
-        'stop it when the steps before are done',
-        others.map(({ pod }) => pod),
-      ),
-    ];
-  if (!isOurs) return [unknown(`${holder} leads, which is no pod of kube-system`, 'find out which manager that is')];
-  if (others.length === 0) return [ok(`Outrigger leads (${holder}), and no other manager is there`)];
-  return [
-    missing(
-      'Outrigger leads, and the other manager waits',
-      'remove the other manager',
+    return missing(
+      'the other manager still leads',
+      'stop it when the steps before are done',
       others.map(({ pod }) => pod),
-    ),
-  ];
+    );
+  if (!isOurs) return unknown(`${holder} leads, which is no pod of kube-system`, 'find out which manager that is');
+  if (others.length === 0) return ok(`Outrigger leads (${holder}), and no other manager is there`);
+  return missing(
+    'Outrigger leads, and the other manager waits',
+    'remove the other manager',
+    others.map(({ pod }) => pod),
+  );
 }
 
 /** Leader migration: on where it has a use, and off where it has none any more. */
@@ -201,31 +134,4 @@ export function judgeOneFirst(cluster: Seen<'leases' | 'programs'>): readonly Ch
         : `${podsOf(seekers)} migrate under the Lease ${MIGRATION_LEASE}`,
     ),
   ];
-}
-
-function noOther({ now, programs }: Seen<'programs'>, leases: ObservedCluster['leases'], leaseName: string): Check {
-  if (!leases.known) return noLeases(leases);
-  const lease = leases.value.find(({ metadata }) => metadata?.name === leaseName);
-  if (!lease || isHeld(lease, now) === 'no') return ok('there is no other cloud-controller-manager to wait beside');
-  const holder = holderOf(lease);
-  return isHolder(seenOf(programs, 'outrigger'), holder)
-    ? ok('there is no other cloud-controller-manager any more')
-    : unknown(
-        `${holder} leads, and no pod of kube-system is another cloud-controller-manager`,
-        'if that is not Outrigger, see its flags: --leader-elect, --leader-elect-resource-name',
-      );
-}
-
-function noLeases(leases: Reading<unknown> & { readonly known: false }): Check {
-  return unknown(`Leases of kube-system could not be listed: ${leases.why}`, 'kubectl -n kube-system get leases');
-}
-
-/** The identity of a manager begins with the name of its host: of the pod, or with the host's network of the node. */
-function isHolder(programs: readonly SeenProgram[], holder: string): boolean {
-  const host = hostOf(holder);
-  return programs.some(({ node, pod }) => host === pod || host === node);
-}
-
-function podsOf(programs: readonly SeenProgram[]): string {
-  return programs.map(({ pod }) => pod).join(', ');
 }

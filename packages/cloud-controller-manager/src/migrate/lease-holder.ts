@@ -1,5 +1,9 @@
 /** Who holds a Lease, as far as one look at it can tell. Pure. */
 import type { Lease } from '@outrigger/kube';
+import { hostOf } from '../explain/leader-host.ts';
+import { unknown, type Check } from './check.ts';
+import type { Reading } from './observed-cluster.ts';
+import type { SeenProgram } from './seen-program.ts';
 
 const DEFAULT_LEASE_SECONDS = 15;
 /** By so much the clocks of two machines may differ before a Lease is said to have run out. */
@@ -16,4 +20,14 @@ export function isHeld(lease: Lease, now: number): 'yes' | 'no' | 'unsure' {
 
 export function holderOf({ spec }: Lease): string {
   return spec?.holderIdentity ?? '';
+}
+
+/** The identity of a manager begins with the name of its host: of the pod, or with the host's network of the node. */
+export function isHolder(programs: readonly SeenProgram[], holder: string): boolean {
+  const host = hostOf(holder);
+  return programs.some(({ node, pod }) => host === pod || host === node);
+}
+
+export function noLeases({ why }: Reading<unknown> & { readonly known: false }): Check {
+  return unknown(`Leases of kube-system could not be listed: ${why}`, 'kubectl -n kube-system get leases');
 }

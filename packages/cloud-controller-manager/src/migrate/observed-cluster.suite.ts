@@ -52,7 +52,12 @@ export const manager: Pod = pod('kcm', [
 ]);
 export const apiServer: Pod = pod('api', ['kube-apiserver', '--enable-admission-plugins=NodeRestriction']);
 export const other: Pod = pod('acme-ccm', ['/bin/acme-cloud-controller-manager', '--cloud-provider=acme']);
-export const outrigger: Pod = pod('outrigger-1', [], { nodeName: 'cp-2' }, 'outrigger/cloud-controller-manager:1.0');
+export const outrigger: Pod = ours('outrigger-1');
+
+/** A pod of Outrigger. */
+export function ours(name: string, ...args: readonly string[]): Pod {
+  return pod(name, args, { nodeName: 'cp-2' }, 'outrigger/cloud-controller-manager:1.0');
+}
 
 interface Parts {
   readonly pods?: readonly Pod[];
@@ -89,6 +94,21 @@ export const withKubelet = (one: ObservedKubelet, change: Partial<Node> = {}): O
 export const silent: ObservedKubelet = { flags: UNSEEN, providerID: UNSEEN };
 export const ccm = (...args: readonly string[]): ObservedCluster =>
   withPods(pod('acme-ccm', ['acme-cloud-controller-manager', ...args]));
+/** The other manager with `theirs`, and Outrigger with `args`. */
+export const besides = (theirs: readonly string[], ...args: readonly string[]): ObservedCluster =>
+  cluster({
+    pods: [manager, apiServer, pod('acme-ccm', ['acme-cloud-controller-manager', ...theirs]), ours('or', ...args)],
+  });
+/** kube-controller-manager with `theirs`, and Outrigger with `args`, both with the controller node-ipam-controller. */
+export const allocators = (theirs: readonly string[], ...args: readonly string[]): ObservedCluster =>
+  cluster({
+    pods: [
+      pod('kcm', ['kube-controller-manager', '--allocate-node-cidrs', ...theirs]),
+      apiServer,
+      other,
+      ours('or', '--allocate-node-cidrs', '--controllers=*,node-ipam-controller', ...args),
+    ],
+  });
 export const cinder: Reading<readonly PersistentVolume[]> = seen([
   { metadata: { name: 'v' }, spec: { cinder: { volumeID: 'x' } } },
 ]);

@@ -37,3 +37,14 @@ test('programs are known by command, image or name of the container', () => {
   assert.deepEqual(seenPrograms([pod({ image: 'x/coredns', command: ['coredns'] })]), []);
   assert.deepEqual(seenPrograms([pod({ command: ['kube-apiserver'] }, 'Failed')]), []);
 });
+
+test('flags that cannot be seen are known to be there', () => {
+  const isPartial = (...command: readonly string[]): boolean | undefined =>
+    seenPrograms([pod({ command: [...command] })])[0]?.isPartial;
+  assert.equal(isPartial('kube-apiserver', '--a=b'), false);
+  assert.equal(isPartial('kube-apiserver', '$(FLAGS)'), true);
+  // Another manager's may be of its cloud.
+  assert.equal(isPartial('acme-cloud-controller-manager', '--config=/x'), false);
+  const ours = seenPrograms([pod({ image: 'outrigger/cloud-controller-manager:1.0', args: ['--config=/x'] })]);
+  assert.equal(ours[0]?.isPartial, true);
+});

@@ -13,7 +13,7 @@ export interface SeenProgram {
   /** Where it runs; empty: nowhere yet. */
   readonly node: string;
   readonly flags: ProgramFlags;
-  /** Part of its flags comes from the environment of the container: what is not in `flags` may be set all the same. */
+  /** Part of its flags comes from the environment or a file: what is not in `flags` may be set all the same. */
   readonly isPartial: boolean;
 }
 
@@ -29,7 +29,8 @@ export function seenPrograms(pods: readonly Pod[]): readonly SeenProgram[] {
       if (program === undefined) return [];
       const { name: pod = '' } = metadata ?? {};
       const flags = flagsOf(words);
-      const isPartial = words.some((word) => /\$[({\w]/u.test(word));
+      const isPartial =
+        words.some((word) => /\$[({\w]/u.test(word)) || (program === 'outrigger' && flags.has('config'));
       return [{ program, pod, node: spec?.nodeName ?? '', flags, isPartial }];
     });
   });
@@ -66,4 +67,13 @@ export function flagsOf(words: readonly string[]): ProgramFlags {
     flags.set(name.replaceAll('_', '-'), value ?? (next.startsWith('-') ? 'true' : next));
   }
   return flags;
+}
+
+export function isOn(flags: ProgramFlags, name: string, byDefault = false): boolean {
+  const value = flags.get(name);
+  return value === undefined ? byDefault : /^(?:1|t|true)$/iu.test(value);
+}
+
+export function podsOf(programs: readonly SeenProgram[]): string {
+  return programs.map(({ pod }) => pod).join(', ');
 }
