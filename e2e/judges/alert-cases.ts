@@ -110,7 +110,8 @@ export const alertCases: readonly AlertCase[] = [
     told: {
       notYet: 15,
       at: 17,
-      summary: '3 nodes seem to have lost their machines. They are not deleted because there are too many at once.',
+      summary:
+        '3 nodes seem to have lost their machines. They are not deleted: they are too many at once, or their machines cannot be read.',
     },
   },
   {

@@ -132,7 +132,7 @@ export interface WaitingNode {
 }
 
 export interface DeletionsStatus {
-  /** Nodes that need a longer proof, as they are many. */
+  /** Nodes that seem to be gone and stay: they are many, or their machines cannot be read. */
   readonly held: number;
   /** Of them those that are never deleted without a person. */
   readonly unproved: number;

@@ -450,7 +450,7 @@ function deletionsOf(metrics: MetricSamples, tell: Tell): DeletionsStatus {
     tell({
       severity: 'warning',
       section: 'deletions',
-      message: `${counted(held, 'node')} seem to have lost their machine, and are not deleted yet because they are many.${never}`,
+      message: `${counted(held, 'node')} seem to have lost their machine, and are not deleted yet: they are many, or their machines cannot be read.${never}`,
       remedy:
         'Check with other tools whether the machines exist. If they do, correct the cloud config; if they are gone, wait for the proof, or allow the deletion.',
       commands: [

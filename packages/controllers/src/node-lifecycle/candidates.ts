@@ -3,14 +3,17 @@ import { noEvidence, type Evidence } from './evidence.ts';
 import type { LifecycleHold } from './plan.ts';
 import type { Readiness } from './readiness.ts';
 
+/** Why it stays. `unproved`: its machine cannot be read, or had no turn for minutes. */
+export type CandidateHold = LifecycleHold | 'unproved';
+
 export interface Candidate {
   readonly uid: string;
   readonly providerID: string | undefined;
   /** As it was when the evidence began. */
   readonly readiness: Readiness;
   readonly evidence: Evidence;
-  /** Why it stays although it is proved to be gone. */
-  readonly hold: LifecycleHold | undefined;
+  /** What is counted and told; not set while it waits in the normal way. */
+  readonly hold: CandidateHold | undefined;
 }
 
 export interface CandidatesOptions {
@@ -52,7 +55,7 @@ export class Candidates {
     if (suspected !== candidate.evidence.suspected) this.#options.onSuspected(candidate.uid, suspected);
   }
 
-  setHold(key: string, hold: LifecycleHold | undefined): void {
+  setHold(key: string, hold: CandidateHold | undefined): void {
     const candidate = this.#byKey.get(key);
     if (!candidate || candidate.hold === hold) return;
     this.#byKey.set(key, { ...candidate, hold });
@@ -70,6 +73,6 @@ export class Candidates {
   }
 }
 
-function isWithoutEnd(hold: LifecycleHold | undefined): boolean {
-  return hold === 'no-witness' || hold === 'unproved-place';
+function isWithoutEnd(hold: CandidateHold | undefined): boolean {
+  return hold === 'no-witness' || hold === 'unproved-place' || hold === 'unproved';
 }

@@ -8,10 +8,17 @@ import { DirectReads } from './direct-reads.ts';
 const READ_MS = 100;
 const absent: InstanceResult = { kind: 'absent', proof: '404' };
 
-function rigOf(): { clock: FakeClock; reads: DirectReads; sent: string[]; refused: Set<string> } {
+function rigOf(): {
+  clock: FakeClock;
+  reads: DirectReads;
+  sent: string[];
+  refused: Set<string>;
+  failing: Set<string>;
+} {
   const clock = new FakeClock();
   const sent: string[] = [];
   const refused = new Set(['bad']);
+  const failing = new Set<string>();
   const { signal } = new AbortController();
   const reads = new DirectReads({
     lookups: {
@@ -19,8 +26,8 @@ function rigOf(): { clock: FakeClock; reads: DirectReads; sent: string[]; refuse
         sent.push(name);
         const asOf = clock.monotonic();
         await clock.sleep(READ_MS, signal);
-        const failed: InstanceResult = { kind: 'failed', error: new CloudError('invalid', 'no such form') };
-        return { asOf, result: refused.has(name) ? failed : absent };
+        const code = failing.has(name) ? 'unavailable' : refused.has(name) ? 'invalid' : undefined;
+        return { asOf, result: code ? { kind: 'failed', error: new CloudError(code, 'no') } : absent };
       },
     },
     clock,
@@ -29,8 +36,9 @@ function rigOf(): { clock: FakeClock; reads: DirectReads; sent: string[]; refuse
     requestOf: (name) => ({ node: { name, uid: name, labels: {}, annotations: {} }, notBefore: 0 }),
     isPaced: () => false,
     onAnswer: () => {},
+    onLate: () => {},
   });
-  return { clock, reads, sent, refused };
+  return { clock, reads, sent, refused, failing };
 }
 
 test('a machine that is refused slows no other down again each time that its node is Ready for a moment', async () => {
@@ -54,14 +62,39 @@ test('a machine that is refused slows no other down again each time that its nod
   }
 });
 
-test('however often the node of a machine that is refused is Ready for a moment, it is read at a pace', async () => {
-  const { clock, reads, sent } = rigOf();
-  for (let ms = 0; ms < 60_000; ms += 200) {
-    reads.ask('bad');
-    await clock.advance(200);
-    reads.forget('bad');
-  }
-  assert.ok(sent.length <= 1 + 10 + 30, `${sent.length} reads`);
+for (const [what, key, apartMs] of [
+  ['refused', 'bad', 2 * READ_MS],
+  ['gone', 'good', 2 * READ_MS],
+  ['gone, by answers that come too late', 'good', READ_MS / 2],
+] as const) {
+  test(`however often the node of a machine that is ${what} is Ready for a moment, it is read at a pace`, async () => {
+    const { clock, reads, sent } = rigOf();
+    for (let ms = 0; ms < 60_000; ms += apartMs) {
+      reads.ask(key);
+      await clock.advance(apartMs);
+      reads.forget(key);
+    }
+    assert.ok(sent.length <= 1 + 10 + 30, `${sent.length} reads`);
+  });
+}
+
+test('a machine that cannot be read again, while others are proved to be gone, ends no run, and first does', async () => {
+  const { clock, reads, sent, failing } = rigOf();
+  failing.add('bad');
+  const others = async (from: number): Promise<number> => {
+    const before = sent.length;
+    for (let i = from; i < from + 8; i++) reads.ask(`n${i}`);
+    await clock.advance(4 * READ_MS);
+    return sent.length - before;
+  };
+  reads.ask('bad');
+  await clock.advance(READ_MS);
+  assert.equal(await others(0), 0);
+  await clock.advance(1_000);
+  reads.ask('bad');
+  await clock.advance(READ_MS);
+  assert.equal(await others(8), 8);
+  assert.deepEqual([reads.isPaced('bad'), sent.filter((name) => name === 'bad').length], [false, 2]);
 });
 
 test('what was refused is as any other after a quarter of an hour, and what is proved to be gone at once', async () => {

@@ -3,10 +3,12 @@
  * many go together, and one that does not ends the run for a while. So hundreds of nodes that are gone are read in a few
  * round trips, and a cloud whose lists lie or that fails is not asked a hundred times for it. While reads fail, each is one
  * request: the run is what sends again, and not the call budget beneath it too. Those of a large share are paced besides: they
- * have minutes, and a cloud that is wrong about a thousand machines should not be asked about all of them. What is refused of one
- * machine alone ends no run: the others are read on, one at a time until absence is proved again, and that machine is paced from then
- * on, also when its node was Ready in between, and slows no others down. So a cloud that refuses all of them is asked about each once,
- * in turn, and then at the pace.
+ * have minutes, and a cloud that is wrong about a thousand machines should not be asked about all of them.
+ *
+ * Those that are read for the first time, those whose last read proved nothing, and those that are paced take turns: none of the three waits
+ * for the end of another. What is one machine's own trouble ends no run, and that machine is paced from then on: a refusal of it alone, or
+ * a second read that proves nothing while others prove absence. So a cloud that refuses all of them is asked about each once, in turn, and then at the
+ * pace. What is known of a machine is kept when its node is Ready in between.
  */
 import { asError, isCloudError, type CloudErrorCode, type NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer, InstanceLookups } from '@outrigger/cloud-runtime';
@@ -18,12 +20,16 @@ const LONGEST_PAUSE_MS = 10_000;
 /** A read that takes longer no longer keeps others from being sent: one slow machine holds up no other. */
 const SLOW_MS = 1_000;
 
-/** Of a large share, and of those that were refused: so many at once, and then one in this time, or so often that all are read in `PACED_ALL_MS`. */
+/** Of those that are paced: so many at once, and then one in this time, or so often that all are read in `PACED_ALL_MS`. */
 const PACED_AT_ONCE = 10;
 const PACED_MS = 2_000;
 const PACED_ALL_MS = 300_000;
-/** Since it was refused last; longer than from one read of a machine to the next. */
-const REFUSED_MS = 900_000;
+/** Of a read, since then; longer than from one read of a machine to the next. */
+const REMEMBERED_MS = 900_000;
+/** A node that was forgotten and is asked about again so soon after its machine was read can wait. */
+const READ_LATELY_MS = 30_000;
+/** Whoever has no turn for so long has waited for more than the pace. */
+const LATE_MS = PACED_ALL_MS + 30_000;
 
 /** The cloud works, and has answered about the one machine. */
 const OF_ONE_MACHINE: readonly CloudErrorCode[] = [
@@ -54,23 +60,42 @@ export interface DirectReadsOptions {
   readonly isPaced: (key: string) => boolean;
   /** The answer, or none when it was not read after all. */
   readonly onAnswer: (key: string, answer: DatedAnswer | undefined) => void;
+  /** It has waited for its turn for minutes, and still does. */
+  readonly onLate: (key: string) => void;
 }
+
+/** What its reads have shown. */
+interface Past {
+  /** Monotonic: of the last change. */
+  readonly at: number;
+  /** Monotonic: it is paced until then. */
+  readonly pacedUntil: number;
+  /** The last read proved nothing. */
+  readonly isDoubtful: boolean;
+  /** How many reads, of any machine, had proved absence when that one ended. */
+  readonly proved: number;
+}
+
+const NO_PAST: Past = { at: -Infinity, pacedUntil: -Infinity, isDoubtful: false, proved: 0 };
 
 export class DirectReads {
   readonly #options: DirectReadsOptions;
-  readonly #queued = new Set<string>();
-  /** Queued behind the others: what cannot be read must not keep from being read what can. */
-  readonly #queuedBehind = new Set<string>();
-  readonly #paced = new Set<string>();
+  /** By key, since when (monotonic) it waits. */
+  readonly #first = new Map<string, number>();
+  /** Read before, in vain: what cannot be read must not keep from being read what can. */
+  readonly #again = new Map<string, number>();
+  readonly #paced = new Map<string, number>();
+  /** Whose turn is next. */
+  readonly #turns = [this.#first, this.#again, this.#paced];
   /** Monotonic: when the paced reads that were sent are used up at their rate. */
   #pacedUntil = 0;
   /** From one to the next, while any is paced. */
   #pacedEveryMs = PACED_MS;
   #pacedTimer: Timer | undefined;
-  /** Keys whose last read proved nothing. */
-  readonly #doubtful = new Set<string>();
-  /** Those whose last read was refused for that machine alone, and until when that counts; the next to end first. */
-  readonly #refused = new Map<string, number>();
+  /** The one that changed longest ago first. */
+  readonly #pasts = new Map<string, Past>();
+  /** Reads that proved absence. */
+  #proved = 0;
   /** By key: who is read. Another object under the same key: another node, or another question. */
   readonly #running = new Map<string, object>();
   /** Running, and not slow. */
@@ -89,16 +114,14 @@ export class DirectReads {
   /** Reads in turn, unless that has been asked for already. */
   ask(key: string): void {
     if (this.#options.signal.aborted || this.#running.has(key)) return;
-    const queue =
-      this.#options.isPaced(key) || this.#isRefused(key)
-        ? this.#paced
-        : this.#doubtful.has(key)
-          ? this.#queuedBehind
-          : this.#queued;
+    const now = this.#options.clock.monotonic();
+    const { pacedUntil, isDoubtful } = this.#pastOf(key, now);
+    const isPaced = pacedUntil > now || this.#options.isPaced(key);
+    const waiting = isPaced ? this.#paced : isDoubtful ? this.#again : this.#first;
     // Whoever waits there already keeps its turn.
-    if (queue !== this.#paced) this.#paced.delete(key);
+    for (const other of this.#turns) if (other !== waiting) other.delete(key);
     if (this.#paced.size === 0) this.#pacedEveryMs = PACED_MS;
-    queue.add(key);
+    waiting.set(key, waiting.get(key) ?? now);
     this.#quicken(PACED_ALL_MS / this.#paced.size);
     this.#next();
   }
@@ -119,8 +142,16 @@ export class DirectReads {
 
   /** The answer is of no use any more. */
   forget(key: string): void {
-    for (const keys of [this.#queued, this.#queuedBehind, this.#paced, this.#doubtful]) keys.delete(key);
+    for (const waiting of this.#turns) waiting.delete(key);
     this.#running.delete(key);
+    this.#wasReadLately(key);
+  }
+
+  /** If it was. */
+  #wasReadLately(key: string): void {
+    const past = this.#pasts.get(key);
+    if (!past) return;
+    this.#pasts.set(key, { ...past, pacedUntil: Math.max(past.pacedUntil, past.at + READ_LATELY_MS) });
   }
 
   #next(): void {
@@ -135,18 +166,18 @@ export class DirectReads {
   }
 
   #take(): string | undefined {
-    for (const keys of [this.#queued, this.#queuedBehind]) {
-      for (const key of keys) {
-        keys.delete(key);
-        return key;
-      }
+    for (const [i, waiting] of this.#turns.entries()) {
+      const [key] = waiting.keys();
+      if (key === undefined || (waiting === this.#paced && !this.#mayTakePaced())) continue;
+      waiting.delete(key);
+      this.#turns.push(...this.#turns.splice(i, 1));
+      return key;
     }
-    return this.#takePaced();
+    return undefined;
   }
 
-  #takePaced(): string | undefined {
-    const [key] = this.#paced;
-    if (key === undefined || this.#pacedTimer) return undefined;
+  #mayTakePaced(): boolean {
+    if (this.#pacedTimer) return false;
     const { clock } = this.#options;
     const now = clock.monotonic();
     const everyMs = this.#pacedEveryMs;
@@ -157,11 +188,10 @@ export class DirectReads {
         this.#pacedTimer = undefined;
         this.#next();
       });
-      return undefined;
+      return false;
     }
-    this.#paced.delete(key);
     this.#pacedUntil = Math.max(this.#pacedUntil, now) + everyMs;
-    return key;
+    return true;
   }
 
   async #read(key: string, { node, notBefore }: ReadRequest): Promise<void> {
@@ -179,9 +209,10 @@ export class DirectReads {
       this.#next();
     });
     const asOf = clock.monotonic();
+    const { isDoubtful } = this.#remember(key, {});
     let answer: DatedAnswer;
     try {
-      const once = this.#failing ? { maxAttempts: 1 } : {};
+      const once = this.#failing || isDoubtful ? { maxAttempts: 1 } : {};
       answer = await lookups.read(node, { need: 'state', signal, notBefore, ...once });
     } catch (thrown) {
       const error = asError(thrown);
@@ -193,56 +224,70 @@ export class DirectReads {
     if (signal.aborted) return;
     this.#learn(key, answer);
     if (this.#running.get(key) === mark) {
-      if (answer.result.kind === 'absent') this.#doubtful.delete(key);
-      else this.#doubtful.add(key);
       this.#running.delete(key);
       onAnswer(key, answer);
+    } else {
+      this.#wasReadLately(key);
     }
     this.#next();
   }
 
-  #isRefused(key: string): boolean {
-    return (this.#refused.get(key) ?? 0) > this.#options.clock.monotonic();
+  #pastOf(key: string, now: number): Past {
+    const past = this.#pasts.get(key);
+    return past && now - past.at < REMEMBERED_MS ? past : NO_PAST;
+  }
+
+  #remember(key: string, news: Partial<Past>): Past {
+    const now = this.#options.clock.monotonic();
+    const past = { ...this.#pastOf(key, now), at: now, ...news };
+    this.#pasts.delete(key);
+    for (const [other, { at }] of this.#pasts) {
+      if (now - at < REMEMBERED_MS) break;
+      this.#pasts.delete(other);
+    }
+    this.#pasts.set(key, past);
+    return past;
   }
 
   #learn(key: string, answer: DatedAnswer): void {
-    const wasRefused = this.#isRefused(key);
-    this.#refused.delete(key);
-    if (isRefused(answer)) {
-      const now = this.#options.clock.monotonic();
-      for (const [other, until] of this.#refused) {
-        if (until > now) break;
-        this.#refused.delete(other);
-      }
-      this.#refused.set(key, now + REFUSED_MS);
-      if (!wasRefused) this.#most = 1;
-      return;
-    }
-    const { result } = answer;
-    this.#failing = result.kind === 'failed';
-    if (result.kind === 'absent') {
+    const { kind } = answer.result;
+    if (kind === 'absent') {
+      this.#proved += 1;
+      this.#remember(key, { pacedUntil: -Infinity, isDoubtful: false });
+      this.#failing = false;
       this.#most = Math.min(MOST_TOGETHER, this.#most * 2);
       this.#pauseMs = FIRST_PAUSE_MS;
       return;
     }
+    const now = this.#options.clock.monotonic();
+    const before = this.#pastOf(key, now);
+    const othersAreProved = before.isDoubtful && before.proved < this.#proved;
+    const isItsOwn = isRefused(answer) || (kind !== 'missing' && othersAreProved);
+    const paced = isItsOwn ? { pacedUntil: now + REMEMBERED_MS } : {};
+    this.#remember(key, { isDoubtful: true, proved: this.#proved, ...paced });
+    if (isItsOwn && before.pacedUntil > now) return;
     this.#most = 1;
-    // A provider that cannot prove absence has not failed.
-    if (result.kind === 'missing') return;
-    // Those that were under way together are one bad experience.
-    if (this.#pause) return;
-    this.#pause = this.#options.clock.setTimer(this.#pauseMs, () => {
-      this.#pause = undefined;
-      this.#next();
-    });
+    if (isItsOwn) return;
+    this.#failing = kind === 'failed';
+    // A provider that cannot prove absence has not failed. Those that were under way together are one bad experience.
+    if (kind === 'missing' || this.#pause) return;
+    this.#pause = this.#options.clock.setTimer(this.#pauseMs, () => this.#endPause());
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
+  }
+
+  #endPause(): void {
+    this.#pause = undefined;
+    const now = this.#options.clock.monotonic();
+    for (const waiting of this.#turns) {
+      for (const [key, since] of waiting) if (now - since >= LATE_MS) this.#options.onLate(key);
+    }
+    this.#next();
   }
 
   #stop(): void {
     this.#pause?.cancel();
     this.#pacedTimer?.cancel();
-    this.#queued.clear();
-    this.#queuedBehind.clear();
-    this.#paced.clear();
+    for (const waiting of this.#turns) waiting.clear();
     this.#running.clear();
   }
 }

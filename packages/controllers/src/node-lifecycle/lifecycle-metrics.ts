@@ -17,11 +17,11 @@ export function createLifecycleMetrics(metrics: Metrics): LifecycleMetrics {
     }),
     held: metrics.gauge({
       name: 'outrigger_node_deletions_held',
-      help: 'Nodes whose machines seem to be missing and that need a longer proof, because they are more than --node-deletion-max-fraction.',
+      help: 'Nodes whose machines seem to be missing and that stay, because they are more than --node-deletion-max-fraction or their machines cannot be read.',
     }),
     unproved: metrics.gauge({
       name: 'outrigger_node_deletions_unproved',
-      help: 'Of these, nodes that will not be deleted: the cloud finds no Ready node either, or it may be the wrong account, project or region.',
+      help: 'Of these, nodes that are not deleted as long as this lasts: reads fail, the cloud finds no Ready node either, or it may be the wrong account, project or region.',
     }),
     shutdownTaints: metrics.counter({
       name: 'outrigger_node_shutdown_taints_total',

@@ -38,8 +38,11 @@ export function heldNote(name: string, hold: LifecycleHold): EventNote {
   };
 }
 
+/** Of a machine that has not been read for minutes. */
+export const NO_TURN = 'Reads of other machines fail, so its machine could not be read for minutes.';
+
 /** The cloud has said again and again what proves neither that the machine is there nor that it is gone. */
-export function unprovedNote(name: string, { message: why }: Error): EventNote {
+export function unprovedNote(name: string, why: string): EventNote {
   const message = `Node ${name} is kept: it is not known whether its machine is gone. If it is: kubectl delete node ${name}. ${why}`;
   return { type: 'Warning', reason: 'NodeDeletionUnproved', message };
 }

@@ -167,6 +167,23 @@ test('a node that is never initialised is asked about when it is ten minutes old
   assert.deepEqual(rig.deleted, ['n1']);
 });
 
+for (const backMs of [1, 5_000]) {
+  test(`a node that is never initialised is asked about when it is ten minutes old, also by a wall clock that was set back by ${backMs} ms`, async () => {
+    await using rig = new LifecycleRig();
+    await rig.start();
+    const createdAt = new Date(rig.clock.now()).toISOString();
+    rig.join('n1', { ready: 'False', createdAt, taints: [uninitialized] });
+    rig.vanish('n1');
+    await rig.advance(300_000);
+    rig.clock.skewWallClock(-backMs);
+    await rig.advance(300_000);
+    assert.equal(rig.cloud.calls, 0);
+    await rig.advance(60_000);
+    assert.deepEqual(rig.deleted, ['n1']);
+    assert.equal(rig.clock.pendingTimers, 0);
+  });
+}
+
 test('heartbeats of nodes wake nothing', async () => {
   await using rig = new LifecycleRig();
   for (const name of range(10)) rig.join(name, { ready: name === 'n0' ? 'False' : 'True' });
@@ -487,6 +504,32 @@ test('a zone of 100 nodes of 500, not Ready and answered with false 404s for two
   await rig.advance(600_000);
   assert.deepEqual(rig.deleted, []);
 });
+
+for (const [what, ready, options] of [
+  ['Ready', 'True', {}],
+  ['not Ready, and 0.15 may go', 'Unknown', { deletionMaxFraction: 0.15 }],
+] as const) {
+  test(`100 nodes of 500, scattered over five zones and ${what}, answered with false 404s for two minutes: none is deleted`, async () => {
+    await using rig = new LifecycleRig();
+    rig.cloud.place = 'project p';
+    for (const [i, node] of range(500).entries()) rig.join(node, { zone: `z${i % 5}` });
+    await rig.start(options);
+    rig.refresh();
+    const hit = new Set(range(100));
+    let lies = true;
+    rig.cloud.listLie = ({ name }, truth) => (lies && hit.has(name) ? missing : truth);
+    rig.cloud.readLie = ({ name }, truth) => (lies && hit.has(name) ? absent : truth);
+    for (const node of hit) rig.ready(node, ready);
+    for (let s = 0; s < 120; s += 10) {
+      rig.refresh();
+      await rig.advance(10_000);
+    }
+    lies = false;
+    await rig.advance(600_000);
+    assert.deepEqual(rig.deleted, []);
+    assert.equal(rig.cloud.reads.length > 0, ready === 'Unknown');
+  });
+}
 
 test('one may always go; and nodes that the autoscaler marked do not count', async () => {
   await using rig = new LifecycleRig();

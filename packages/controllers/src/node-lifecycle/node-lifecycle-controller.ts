@@ -35,7 +35,7 @@ import { KnownPlaces } from './known-places.ts';
 import { DirectReads, type ReadRequest } from './direct-reads.ts';
 import { noEvidence, withLookUp, withRead } from './evidence.ts';
 import { factsOfEvidence, factsOfLifecyclePlan } from './lifecycle-words.ts';
-import { heldNote, unprovedNote } from './lifecycle-notes.ts';
+import { heldNote, NO_TURN, unprovedNote } from './lifecycle-notes.ts';
 import type { NodeLifecycleControllerDependencies } from './lifecycle-dependencies.ts';
 import { createLifecycleMetrics, type LifecycleMetrics } from './lifecycle-metrics.ts';
 import { planNodeLifecycle, type LifecycleOptions, type LifecyclePlan, type Surroundings } from './plan.ts';
@@ -55,6 +55,10 @@ const WITNESS_MS = 60_000;
 const WAITS_BEFORE_TOLD = 5;
 /** A machine that was seen to run since its node stopped being Ready is asked about again after this time. */
 const RECHECK_MS = LONGEST_WAIT_MS;
+/** A node that was Ready in between is not asked about at once again so soon. */
+const ASKED_LATELY_MS = 10_000;
+/** Between two looks at a node that has to grow older, at least. */
+const SOONEST_MS = 1_000;
 const DEFAULT_GRACE_MS = 30_000;
 const DEFAULT_MAX_FRACTION = 0.3;
 const DEFAULT_WINDOW_MS = 600_000;
@@ -89,6 +93,8 @@ class Run {
   #startedAt = { monotonic: 0, wall: 0 };
   /** Not Ready and not yet initialised, since when we know that. */
   readonly #newborns = new Map<string, { readonly uid: string; readonly transition: string; readonly since: number }>();
+  /** By UID, monotonic: nodes that were asked about as soon as they were not Ready. */
+  readonly #askedAt = new Map<string, number>();
   readonly #told: ToldEvents;
   readonly #metrics: LifecycleMetrics;
   readonly #journal: ControllerJournal;
@@ -147,6 +153,7 @@ class Run {
       requestOf: (key) => this.#readRequest(key),
       isPaced: (key) => this.#breaker.isLargeShare(this.#candidates.get(key)?.uid ?? ''),
       onAnswer: (key, answer) => this.#wasRead(key, answer),
+      onLate: (key) => this.#late(key),
     });
   }
 
@@ -259,12 +266,22 @@ class Run {
     if (!isSame || !answer) {
       // Proofs of absence count from now, not from when the newborn was first seen.
       this.#candidates.begin(key, candidate, now);
-      this.#rounds.ask(key, refOfNode(node), 'normal');
+      this.#ask(key, node, now);
       return;
     }
     this.#candidates.begin(key, candidate, newborn.since);
     this.#candidates.learn(key, withLookUp(noEvidence(newborn.since), answer));
     this.#rounds.askLater(key, uid, RECHECK_MS, true);
+  }
+
+  #ask(key: string, node: Node, now: number): void {
+    const ref = refOfNode(node);
+    if (now - (this.#askedAt.get(ref.uid) ?? -Infinity) < ASKED_LATELY_MS) {
+      this.#rounds.askLater(key, ref.uid);
+      return;
+    }
+    this.#askedAt.set(ref.uid, now);
+    this.#rounds.ask(key, ref, 'normal');
   }
 
   /** What the node controller was told since then, if it was that the machine runs: as good as an answer of our own. */
@@ -295,6 +312,7 @@ class Run {
     this.#journal.plan(subjectOf('Node', node), []);
     this.#dropCandidate(key);
     this.#newborns.delete(key);
+    this.#askedAt.delete(uid);
     this.#breaker.forget(uid);
     this.#places.forget(uid);
     this.#told.forget(uid);
@@ -333,6 +351,14 @@ class Run {
     if (!candidate) return;
     if (answer) this.#candidates.learn(key, withRead(candidate.evidence, answer, this.#deps.clock.monotonic()));
     this.#queue.add(key);
+  }
+
+  #late(key: string): void {
+    const candidate = this.#candidates.get(key);
+    const node = this.#deps.store.get(key);
+    if (!candidate || !node || this.#plan(node, candidate).kind !== 'read') return;
+    this.#candidates.setHold(key, candidate.hold ?? 'unproved');
+    this.#told.tell(node, unprovedNote(key, NO_TURN));
   }
 
   /** From memory alone. */
@@ -398,6 +424,8 @@ class Run {
     if (!candidate) {
       // A newborn that has grown old without being initialised.
       if (plan.kind === 'look-up') this.#observe(key, node);
+      // It is younger by the wall clock than by the one that wakes us.
+      if (plan.kind === 'wait') return { requeueAfterMs: Math.max(SOONEST_MS, plan.afterMs) };
       return;
     }
     switch (plan.kind) {
@@ -427,12 +455,13 @@ class Run {
   #wait(key: string, node: Node, { uid }: Candidate, plan: LifecyclePlan & { kind: 'wait' }, logger: Logger): void {
     const error = plan.error ? { error: plan.error } : {};
     this.#journal.plan({ kind: 'Node', name: key, uid }, []);
-    this.#candidates.setHold(key, undefined);
     // The grace period is no back-off: its end is not to be missed.
     if (plan.reason === 'grace') this.#rounds.used(key);
     const waits = this.#rounds.askLater(key, uid, plan.afterMs);
     logger.verbose(plan.error ? 2 : 4, 'The node is not Ready and is kept', { reason: plan.reason, waits, ...error });
-    if (plan.error && waits >= WAITS_BEFORE_TOLD) this.#told.tell(node, unprovedNote(key, plan.error));
+    const told = waits >= WAITS_BEFORE_TOLD ? plan.error : undefined;
+    this.#candidates.setHold(key, told && plan.reason === 'read-failed' ? 'unproved' : undefined);
+    if (told) this.#told.tell(node, unprovedNote(key, told.message));
   }
 
   #hold(key: string, node: Node, { uid }: Candidate, plan: LifecyclePlan & { kind: 'hold' }): void {

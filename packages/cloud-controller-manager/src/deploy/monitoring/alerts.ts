@@ -76,7 +76,7 @@ export const alerts: readonly Alert[] = [
     for: '10m',
     severity: 'warning',
     summary:
-      '{{ $value }} nodes seem to have lost their machines. They are not deleted because there are too many at once.',
+      '{{ $value }} nodes seem to have lost their machines. They are not deleted: they are too many at once, or their machines cannot be read.',
   },
   {
     name: 'OutriggerRouteRemovalsHeld',
