@@ -179,6 +179,14 @@ test('client, reflector, store and types against the real API server', async (t)
     assert.deepEqual(lists[0], ['n0', 'n1', 'n2', 'n3', 'n4']);
     assert.deepEqual(lists[0], lists[1]);
 
+    const first = await nodes.list({ limit: 2 });
+    const shorter = await nodes.list({ limit: 1, ...(first.continue && { continue: first.continue }) });
+    assert.deepEqual(
+      shorter.items.map(({ metadata }) => metadata?.name),
+      ['n2'],
+      'a page may be shorter than the one before',
+    );
+
     await using store = openStore({
       client,
       resource: resources.nodes,

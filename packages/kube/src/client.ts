@@ -106,7 +106,10 @@ export interface ResourceClient<T extends KubeObject> {
   get(ref: ObjectRef, options: CallOptions & SmallAnswer): Promise<PartialObjectMetadata>;
   /** One page, or all if no limit is set. */
   list(options?: ListOptions): Promise<ListPage<T>>;
-  /** All pages, `limit` (default 500) objects each. Throws the server's 410 when the list expires on the way. */
+  /**
+   * All pages, `limit` (default 500) objects each, or fewer where these are more than 16 MiB. Throws the server's 410 when the list expires
+   * on the way.
+   */
   pages(options?: ListOptions): AsyncIterable<ListPage<T>>;
   /** Ends when the server closes the watch; throws when it breaks. Events are parsed one by one. */
   watch(options?: WatchOptions): AsyncIterable<WatchEvent<T>>;

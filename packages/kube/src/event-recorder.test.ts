@@ -254,6 +254,22 @@ test('namespaces take turns: who has thousands of Warnings waiting holds up no o
   assert.equal(writtenOf('shop'), 102, `${all().length - before} others were written`);
 });
 
+test('Warnings of one namespace without an end hold back the Normal notes of no other, nor of nodes, for longer than ten seconds', async () => {
+  const { clock, recorder, all } = setUp();
+  for (let i = 0; i < 1_000; i++) recorder.record(serviceIn('noisy', `s${i}`), warning('down'));
+  const normals = (): number => all().filter(({ type }) => type === 'Normal').length;
+  for (let second = 0; second < 60; second++) {
+    for (let i = 0; i < 60; i++) recorder.record(serviceIn('noisy', `s${second}-${i}`), warning('down'));
+    if (second < 10) {
+      recorder.record(serviceIn('shop', `s${second}`), normal('made'));
+      recorder.record(node(`n${second}`), normal('initialised'));
+    }
+    await clock.advance(1_000);
+    if (second === 5) assert.equal(normals(), 0, 'Warnings go first');
+    if (second === 21) assert.equal(normals(), 20);
+  }
+});
+
 test('a namespace leaves room for what waits to be written of others: theirs is not folded', async () => {
   const { clock, recorder, all, total } = setUp({ maxPending: 100 });
   for (let i = 0; i < 500; i++) recorder.record(serviceIn('noisy', `s${i}`), warning('down'));

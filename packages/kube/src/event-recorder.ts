@@ -58,6 +58,8 @@ const BACKOFF = { baseMs: 1_000, maxMs: 60_000 };
 const PATIENCE_MS = { Normal: 600_000, Warning: 3_600_000 };
 /** Warnings have that of the queue's turns: those that went before their turn move none of them on. */
 const PRIORITY = { Normal: -1, Warning: 0 };
+/** So often the Normal notes that wait are let among the Warnings: one namespace may have Warnings without an end. */
+const PROMOTION_MS = 10_000;
 /** Of each namespace, whatever waits of others: known series that repeat may fill all places. */
 const FEW_PENDING = 10;
 /** More than this many series are not written one by one while the program stops. */
@@ -75,10 +77,10 @@ export const kubeSystem: KubeObject = { apiVersion: 'v1', kind: 'Namespace', met
  * filter (25 Events an object, then one in 300 s) drops Normal notes; Warnings over it are counted and written once a minute. A Normal note
  * that repeats one on the server is counted there 30 s later.
  * Over 100 objects with one Normal reason (then one a second) are folded into one Event about `floodAbout`, which counts them and names
- * some. A Warning is written for each object, Warnings before Normal notes, 50 a second; only when 10,000 series wait, or the program
- * stops with many, are Warnings folded in the same way, but for a few of each namespace; then repeats of Normal notes are left. Namespaces
- * take turns, one may fill half of what can wait, and each has a few Normal notes of a reason before they are folded. A write that fails is
- * tried again for an hour (Normal: 10 minutes);
+ * some. A Warning is written for each object, Warnings before Normal notes that have waited for less than 10 s, 50 a second; only when
+ * 10,000 series wait, or the program stops with many, are Warnings folded in the same way, but for a few of each namespace; then repeats of
+ * Normal notes are left. Namespaces take turns, one may fill half of what can wait, and each has a few Normal notes of a reason before they
+ * are folded. A write that fails is tried again for an hour (Normal: 10 minutes);
  * one that is refused for good (403, 422, a namespace that is going) is logged once a cause and counted.
  *
  * Metrics: `outrigger_events_total{type,outcome}` with outcome `written` (each write), `folded`, `dropped`, `rejected`,
@@ -104,6 +106,7 @@ class Recorder implements RunningEventRecorder {
   readonly #stop = new AbortController();
   readonly #writers: Promise<unknown>;
   #notBefore = 0;
+  #promotedAt: number;
   #names = 0;
   #closing: Promise<void> | undefined;
   #onEmpty: (() => void) | undefined;
@@ -112,6 +115,7 @@ class Recorder implements RunningEventRecorder {
     const { client, clock, metrics, random, writesPerSecond = 50 } = options;
     this.#options = options;
     this.#logger = options.logger.with({ component: options.component });
+    this.#promotedAt = clock.monotonic();
     this.#events = client.of(resources.coreEvents);
     this.#correlator = new EventCorrelator(clock, options.floodAbout ?? kubeSystem);
     const rateLimiter = exponentialBackoff<string>({ ...BACKOFF, jitter: 0.5, random });
@@ -228,6 +232,7 @@ class Recorder implements RunningEventRecorder {
     const { clock } = this.#options;
     const { signal } = this.#stop;
     for (;;) {
+      this.#promote();
       const key = await this.#queue.get(signal);
       if (key === undefined) return;
       try {
@@ -242,6 +247,15 @@ class Recorder implements RunningEventRecorder {
       } finally {
         this.#queue.done(key);
       }
+    }
+  }
+
+  #promote(): void {
+    const now = this.#options.clock.monotonic();
+    if (now - this.#promotedAt < PROMOTION_MS) return;
+    this.#promotedAt = now;
+    for (const { key, type } of this.#pending.values()) {
+      if (type === 'Normal' && this.#queue.dueInMs(key) === 0) this.#queue.add(key, { priority: PRIORITY.Warning });
     }
   }
 

@@ -49,6 +49,7 @@ for (const [what, shown] of [
   ['in JSON in JSON in JSON, percent-encoded', encodeURIComponent(json(json(json(PASSWORD))))],
   ['percent-encoded', encodeURIComponent(PASSWORD)],
   ['percent-encoded in small letters', lowerPercent],
+  ['percent-encoded in small and capital letters', lowerPercent.replace(/%../, (code) => code.toUpperCase())],
   ['percent-encoded twice', encodeURIComponent(lowerPercent)],
   ['in a form', new URLSearchParams([['p', PASSWORD]]).toString().slice(2)],
   ['in a page', html],
@@ -128,6 +129,14 @@ test('a secret of a few characters that counts as a word leaves the words around
     secrets.replaceIn('nova: "nova", renovation, supernova, nova2, %6eova', '-'),
     '-: "-", renovation, supernova, nova2, -',
   );
+});
+
+test('an encoding is one with digits of either case; a secret whose own letters have another case is another text', () => {
+  const secrets = new KnownSecrets();
+  secrets.add('hunter2-horse/1');
+  for (const text of ['hunter2-horse%2f1', 'hunter2-horse%2F1', '%68unter2-horse\\u002f1', '%68UNTER2-HORSE%2f1']) {
+    assert.equal(secrets.replaceIn(text, '-'), text.includes('H') ? text : '-');
+  }
 });
 
 test('what looks like an escape and is none stays as it is', () => {

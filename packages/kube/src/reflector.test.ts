@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeClock } from '@outrigger/testing';
+import { streamOf } from './byte-chunks.suite.ts';
 import { createClient } from './create-client.ts';
 import { EXPIRED, ModelApiServer, status, type ModelObject } from './model-api-server.ts';
 import type { Resource } from './resource.ts';
@@ -328,6 +329,26 @@ test('continue tokens that expire again and again end in a list of all at once',
   bench.start({ pageSize: 2 });
   assert.equal((await bench.heard(60_000)).at(-1), 'init-done');
   assert.deepEqual(limits, ['2', '8', '32', '128', '0']);
+});
+
+test('a list whose pages are too large is complete all the same, in smaller ones', async () => {
+  await using bench = new Bench();
+  bench.server.initialStreams = 'refuses';
+  for (let i = 0; i < 40; i++) bench.server.put(`n${i}`, 1);
+  const limits: (string | null)[] = [];
+  const chunk = new Uint8Array(2 ** 20);
+  const send = bench.server.send.bind(bench.server);
+  bench.server.send = (request) => {
+    const query = new URLSearchParams(request.path.split('?')[1]);
+    if (!query.has('limit')) return send(request);
+    limits.push(query.get('limit'));
+    const body = streamOf(Array.from({ length: 300 }, () => chunk));
+    return Number(query.get('limit')) > 10 ? Promise.resolve({ status: 200, headers: {}, body }) : send(request);
+  };
+  bench.start();
+  const heard = await bench.heard(10_000);
+  assert.deepEqual([heard[0], heard.length, heard.at(-1)], ['init', 42, 'init-done']);
+  assert.deepEqual(limits, ['500', '125', '31', '7', '7', '7', '7', '7', '7']);
 });
 
 test('continue tokens that expire make the next pages longer', async () => {

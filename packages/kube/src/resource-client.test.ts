@@ -129,6 +129,71 @@ test('pages go on to the end, and carry the version in the token only', async ()
   );
 });
 
+const MIB = Buffer.alloc(2 ** 20, ' ');
+
+/** A server with so many objects, each of which takes as many MiB as it says. Keeps what it was asked for: `limit@first`. */
+function largeObjects(sizes: readonly number[]): { client: Client; asked: string[] } {
+  const asked: string[] = [];
+  const client = createClient({
+    send({ path }) {
+      const query = new URLSearchParams(path.split('?')[1]);
+      const first = Number(query.get('continue'));
+      const limit = Number(query.get('limit'));
+      asked.push(`${limit}@${first}`);
+      const page = sizes.slice(first, limit === 0 ? undefined : first + limit);
+      const next = first + page.length;
+      const metadata = { resourceVersion: '9', ...(next < sizes.length && { continue: `${next}` }) };
+      const items = page.map((_, i) => ({ metadata: { name: `n${first + i}` } }));
+      const spaces = page.reduce((sum, size) => sum + size, 0);
+      const body = streamOf([
+        ...Array.from({ length: spaces }, () => MIB),
+        Buffer.from(JSON.stringify({ metadata, items })),
+      ]);
+      return Promise.resolve({ status: 200, headers: { 'content-type': 'application/json' }, body });
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  });
+  return { client, asked };
+}
+
+for (const [what, sizes, limit, expected] of [
+  [
+    'small ones before large ones',
+    [...Array(500).fill(0), ...Array(20).fill(1)],
+    500,
+    '500@0 500@500 125@500 31@500 7@500 7@507 7@514',
+  ],
+  ['one that is as large as a page may be', [0, 17, 0], 2, '2@0 1@0 1@1 1@2'],
+  [
+    'all at once',
+    Array(300).fill(1),
+    0,
+    `0@0 500@0 125@0 31@0 ${Array.from({ length: 43 }, (_, i) => `7@${i * 7}`).join(' ')}`,
+  ],
+] as const) {
+  test(`a page that is too large is asked for again with fewer objects, and nothing is left out: ${what}`, async () => {
+    const { asked, client } = largeObjects(sizes);
+    const names: (string | undefined)[] = [];
+    for await (const { items } of client.of(resources.nodes).pages({ limit })) {
+      names.push(...items.map(({ metadata }) => metadata?.name));
+    }
+    assert.deepEqual(
+      names,
+      sizes.map((_, i) => `n${i}`),
+    );
+    assert.equal(asked.join(' '), expected);
+  });
+}
+
+test('an object that is longer than any answer may be is an error', async () => {
+  const { asked, client } = largeObjects([257]);
+  await assert.rejects(
+    Array.fromAsync(client.of(resources.nodes).pages({ limit: 4 })),
+    (error) => isResponseError(error) && error.code === 'response-too-large',
+  );
+  assert.deepEqual(asked, ['4@0', '1@0']);
+});
+
 test('an answer that is no list, no JSON, or cut off is an error that quotes nothing of it', async () => {
   const secret = '{"kind":"Secret","data":{"password":"hunter2"';
   const { client } = scripted([answer(200, '{}'), answer(200, secret), answer(200, '')]);

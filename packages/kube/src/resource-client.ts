@@ -18,7 +18,17 @@ import { decodeLines } from './line-decoder.ts';
 import { apiVersionOf, pathOf, type Resource } from './resource.ts';
 import { readList, readWatchEvent, type ListAnswer } from './protobuf/envelope.ts';
 import { decodeFrames } from './protobuf/frame-decoder.ts';
-import { discard, isProtobuf, parseJson, readBody, readError, readJson, ResponseError } from './response-body.ts';
+import {
+  discard,
+  isProtobuf,
+  isResponseError,
+  MAX_PAGE_BYTES,
+  parseJson,
+  readBody,
+  readError,
+  readJson,
+  ResponseError,
+} from './response-body.ts';
 import { StatusError, type Status } from './status-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { warningsOf } from './warning-header.ts';
@@ -111,7 +121,8 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
     const response = await this.#request('GET', path + query, options, {
       accept: this.#acceptMany('PartialObjectMetadataList', options),
     });
-    const { metadata, items } = await this.#readList(`GET ${path}`, response);
+    const isPage = options.limit !== undefined && options.limit > 1;
+    const { metadata, items } = await this.#readList(`GET ${path}`, response, isPage ? MAX_PAGE_BYTES : undefined);
     if (!metadata || items === undefined) {
       throw new ResponseError('response-unexpected', `GET ${path}: the answer is not a list`);
     }
@@ -125,17 +136,26 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
   }
 
   async *pages(options: ListOptions = {}): AsyncGenerator<ListPage<T>, void, void> {
+    const { continue: begun, limit = DEFAULT_PAGE_SIZE, resourceVersion, resourceVersionMatch, ...rest } = options;
     // Continued pages carry the version in their token; the server refuses both (resourceVersion and continue).
-    const { resourceVersion, resourceVersionMatch, ...rest } = options;
     const version = {
       ...(resourceVersion !== undefined && { resourceVersion }),
       ...(resourceVersionMatch && { resourceVersionMatch }),
     };
-    let page = await this.list({ limit: DEFAULT_PAGE_SIZE, ...rest, ...(options.continue ? {} : version) });
-    yield page;
-    while (page.continue) {
-      page = await this.list({ limit: DEFAULT_PAGE_SIZE, ...rest, continue: page.continue });
+    let from: ListOptions = begun ? { continue: begun } : version;
+    for (let size = limit; ;) {
+      let page: ListPage<T>;
+      try {
+        page = await this.list({ ...rest, ...from, limit: size });
+      } catch (error) {
+        if (size === 1 || !isResponseError(error) || error.code !== 'response-too-large') throw error;
+        // How large objects are, those who write them say.
+        size = size === 0 ? DEFAULT_PAGE_SIZE : Math.max(1, Math.floor(size / 4));
+        continue;
+      }
       yield page;
+      if (!page.continue) return;
+      from = { continue: page.continue };
     }
   }
 
@@ -241,9 +261,9 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
     return (trimmed && this.#encodings.protobufAccept(this.resource)) || JSON_TYPE;
   }
 
-  async #readList(request: string, response: TransportResponse): Promise<Partial<ListAnswer<T>>> {
-    if (!isProtobuf(response)) return (await readJson(request, response)) as Partial<ListAnswer<T>>;
-    const bytes = await readBody(request, response);
+  async #readList(request: string, response: TransportResponse, limit?: number): Promise<Partial<ListAnswer<T>>> {
+    const bytes = await readBody(request, response, limit);
+    if (!isProtobuf(response)) return parseJson(request, bytes.toString()) as Partial<ListAnswer<T>>;
     try {
       return readList(this.resource.kind, bytes) as ListAnswer<T>;
     } catch (error) {

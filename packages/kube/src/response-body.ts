@@ -6,6 +6,8 @@ import type { TransportResponse } from './transport.ts';
 
 /** V8's longest string is 512 Mi characters; a list near that would also block the event loop for seconds. */
 const MAX_BODY_BYTES = 256 * 2 ** 20;
+/** Of a page, which can be asked for again with fewer objects: while it is read, it takes four times as much memory. */
+export const MAX_PAGE_BYTES: number = 16 * 2 ** 20;
 /** How much of a body that is no Status is read. */
 const MAX_ERROR_BODY_BYTES = 1 << 20;
 
@@ -14,7 +16,7 @@ const BRAND = Symbol.for('outrigger.kube.ResponseError');
 /** The server answered, but with something that cannot be what was asked for. */
 export class ResponseError extends Error {
   override readonly name = 'ResponseError';
-  /** `response-invalid`: no JSON, or cut off. `response-too-large`: ask for pages. `response-unexpected`: JSON, but of another shape. */
+  /** `response-invalid`: no JSON, or cut off. `response-too-large`: ask for pages, or shorter ones. `response-unexpected`: JSON, but of another shape. */
   readonly code: 'response-invalid' | 'response-too-large' | 'response-unexpected';
 
   constructor(code: ResponseError['code'], message: string, options?: { readonly cause?: unknown }) {
@@ -50,13 +52,17 @@ export async function readJson(request: string, response: TransportResponse): Pr
   return parseJson(request, (await readBody(request, response)).toString());
 }
 
-/** The whole body. */
-export async function readBody(request: string, response: TransportResponse): Promise<Buffer> {
-  const bytes = await readBytes(response, MAX_BODY_BYTES);
+/** The whole body, of so many bytes at most. */
+export async function readBody(
+  request: string,
+  response: TransportResponse,
+  limit: number = MAX_BODY_BYTES,
+): Promise<Buffer> {
+  const bytes = await readBytes(response, limit);
   if (!bytes) {
     throw new ResponseError(
       'response-too-large',
-      `${request}: the answer is longer than ${MAX_BODY_BYTES} bytes; list in pages (limit)`,
+      `${request}: the answer is longer than ${limit} bytes; list in pages of fewer objects (limit)`,
     );
   }
   return bytes;

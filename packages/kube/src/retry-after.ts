@@ -1,3 +1,4 @@
+// The contract (`cloud-provider`) has another, for answers of clouds: neither package may import the other.
 /**
  * How long an answer asks to wait before the next try, in milliseconds; `undefined` when it does not say, or nothing
  * that makes sense. `Retry-After` is seconds or a date (RFC 9110 §10.2.3); API servers send seconds, proxies before

@@ -5,10 +5,14 @@ import { FakeClock } from '@outrigger/testing';
 import type { LeaderContext } from './cloud-controller.ts';
 import { buildKubeletServingApprover } from './kubelet-serving-approver.ts';
 
-test('what a kubelet writes into its requests beside them is not kept', () => {
+test('what a kubelet writes into its requests beside them is not kept, and few are read at a time', () => {
   let kept: unknown;
-  const open = ({ plural }: Resource, options?: { readonly transform?: unknown }): object => {
-    if (plural === resources.certificateSigningRequests.plural) kept = options?.transform;
+  let pageSize: number | undefined;
+  const open = (
+    { plural }: Resource,
+    options?: { readonly transform?: unknown; readonly pageSize?: number },
+  ): object => {
+    if (plural === resources.certificateSigningRequests.plural) ({ transform: kept, pageSize } = options ?? {});
     return {};
   };
   buildKubeletServingApprover({
@@ -26,4 +30,6 @@ test('what a kubelet writes into its requests beside them is not kept', () => {
   };
   assert.ok(typeof kept === 'function', 'all of them is kept');
   assert.ok(JSON.stringify(kept(csr)).length < 10_000);
+  // The API server takes 1.5 MB in each.
+  assert.ok(pageSize !== undefined && pageSize * 1.5 <= 20, `pages of ${pageSize}`);
 });

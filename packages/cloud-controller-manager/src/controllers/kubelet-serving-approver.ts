@@ -15,6 +15,8 @@ export function buildKubeletServingApprover(context: LeaderContext): Omit<Runnin
   const store = stores.open(resources.certificateSigningRequests, {
     selectors: { fieldSelector: `spec.signerName=${SERVING_SIGNER}` },
     transform: trimServingRequest,
+    // A node may fill each, as many as it likes.
+    pageSize: 10,
   });
   return {
     run: (signal) =>
