@@ -113,6 +113,38 @@ test('a pass removes no more than --orphan-max-deletions', async () => {
   assert.deepEqual(left, [5, 3, 1, 0]);
 });
 
+test('those that cannot be removed keep their places from no other, nor from one whose removal has failed once', async () => {
+  await using rig = new OrphanRig();
+  const stuck = ['busy', 'failing', 'unmoved'];
+  for (const uid of [...stuck, 'gone', 'late']) rig.loadBalancer(uid);
+  const locks = new Locks();
+  assert.ok(locks.tryAcquire('busy', 'another', () => {}));
+  let tries = 0;
+  await rig.start(
+    { policy: 'delete', gracePeriodMs: 0, maxDeletions: 3, maxFraction: 1 },
+    ({ loadBalancers, ...others }) => {
+      assert.ok(loadBalancers);
+      const unwell = Object.create(loadBalancers) as typeof loadBalancers;
+      unwell.observe = (services, call) => loadBalancers.observe(services, call);
+      unwell.listOwned = (call) => loadBalancers.listOwned(call);
+      unwell.plan = (desired, parts) => loadBalancers.plan(desired, parts);
+      unwell.apply = async (action, desired, call) => {
+        const { uid } = desired.owner;
+        if (uid === 'failing' || (uid === 'late' && tries++ === 0)) throw new CloudError('conflict', 'in use');
+        return uid === 'unmoved' ? { kind: 'done' } : await loadBalancers.apply(action, desired, call);
+      };
+      return { ...others, loadBalancers: unwell };
+    },
+    locks,
+  );
+  await rig.passes(2);
+  assert.deepEqual(rig.left, [...stuck, 'gone', 'late'].toSorted(), 'the longest orphaned first');
+  await rig.passes(1);
+  assert.deepEqual(rig.left, [...stuck, 'late'].toSorted());
+  await rig.passes(2);
+  assert.deepEqual(rig.left, stuck);
+});
+
 test('a Service that is there when it is to be removed keeps its load balancer', async () => {
   await using rig = withTen(new OrphanRig());
   rig.loadBalancer('gone');

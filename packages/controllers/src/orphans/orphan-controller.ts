@@ -101,6 +101,8 @@ class Run {
   /** Namespace kube-system, whose UID is the cluster's: there is no object of their own to say it about. */
   readonly #cluster: KubeObject;
   #last: LastPass | undefined;
+  /** When the removal of what still looks orphaned was last tried; monotonic. */
+  readonly #tried = new Map<string, number>();
   /** What the log has named. */
   #logged = new Set<string>();
   /** Values of the label of the gauge, with what they belong to. */
@@ -195,11 +197,13 @@ class Run {
       live,
       record: record ?? NOTHING_KNOWN,
       before,
+      tried: this.#tried,
       now,
       leaderSince,
       options,
     });
     this.#last = { plan, at };
+    for (const key of this.#tried.keys()) if (!plan.suspects.has(key)) this.#tried.delete(key);
     const { loadBalancers } = this.#deps.provider;
     const isComplete = (parts || !loadBalancers) && (routes || !this.#routes);
     this.#metrics.passes.inc({ result: isComplete ? 'complete' : 'partial' });
@@ -309,6 +313,8 @@ class Run {
     const { events, logger } = this.#deps;
     const fields = { kind: orphan.kind, orphan: nameOfOrphan(orphan) };
     this.#metrics.removals.inc({ kind: orphan.kind, result: removed.kind });
+    // A dry run goes on to show the same.
+    if (removed.kind !== 'planned') this.#tried.set(orphan.key, this.#deps.clock.monotonic());
     if (removed.kind === 'failed') {
       const { error } = removed;
       logger.warn('An orphan could not be removed', { ...fields, error });

@@ -39,6 +39,8 @@ export interface ObservedOrphans {
   readonly record?: KnownHops;
   /** What looked orphaned in the pass before, with since when; monotonic. */
   readonly before: ReadonlyMap<string, number>;
+  /** When the removal of what was last tried; monotonic. Default: none was. */
+  readonly tried?: ReadonlyMap<string, number>;
   /** Monotonic. */
   readonly now: number;
   /** Since when this program leads; monotonic. */
@@ -63,13 +65,14 @@ export interface OrphanPlan {
   /** What looked so in the pass before too. */
   readonly orphans: readonly Orphan[];
   readonly held: readonly HeldOrphans[];
-  /** The longest orphaned first. */
+  /** Those that were not tried yet, the longest orphaned first; then those that were tried longest ago: some can never be removed. */
   readonly removals: readonly Orphan[];
   readonly idle: OrphanIdleReason | undefined;
 }
 
 export function planOrphans(observed: ObservedOrphans): OrphanPlan {
   const { before, leaderSince, live, now, options, parts = [], record = NOTHING_KNOWN, routes = [] } = observed;
+  const triedAt = ({ key }: Orphan): number => observed.tried?.get(key) ?? 0;
   const inUse = inUseBy(live.nodes);
   const owned: readonly Orphan[] = [
     ...ownedLoadBalancers(parts, options.clusterId),
@@ -86,7 +89,7 @@ export function planOrphans(observed: ObservedOrphans): OrphanPlan {
     idle === undefined
       ? orphans
           .filter((one) => !held.some(({ kind }) => kind === one.kind))
-          .toSorted((a, b) => (suspects.get(a.key) ?? 0) - (suspects.get(b.key) ?? 0))
+          .toSorted((a, b) => triedAt(a) - triedAt(b) || (suspects.get(a.key) ?? 0) - (suspects.get(b.key) ?? 0))
           .slice(0, options.maxDeletions)
       : [];
   return { suspects, suspected, orphans, held, removals, idle };
