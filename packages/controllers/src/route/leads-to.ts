@@ -1,5 +1,5 @@
 /** Where a route leads. Pure. */
-import { canonicalIp, type Route } from '@outrigger/cloud-provider';
+import { canonicalAddress, type Route } from '@outrigger/cloud-provider';
 import type { Node } from '@outrigger/kube';
 
 /** Whether the route brings packets to the machine of this node. */
@@ -23,6 +23,6 @@ function hasAddresses(node: Node, ips: readonly string[]): boolean {
   if (addresses.length === 0) return true;
   // Nearly all are written alike on both sides: with 5,000 nodes a plan takes a quarter of the time.
   if (ips.every((ip) => addresses.some(({ address }) => address === ip))) return true;
-  const own = new Set(addresses.map(({ address }) => canonicalIp(address)));
-  return ips.every((ip) => own.has(canonicalIp(ip)));
+  const own = new Set(addresses.map(({ address }) => canonicalAddress(address)));
+  return ips.every((ip) => own.has(canonicalAddress(ip)));
 }
