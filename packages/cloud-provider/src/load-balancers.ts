@@ -101,6 +101,11 @@ export interface LoadBalancerAction {
    * `others`. The host refuses the plan where nothing proves that the Service may. Default: none.
    */
   readonly touches?: readonly PartName[] | undefined;
+  /**
+   * Of an `update`: it removes what traffic flows through, such as a listener, a rule or a member. `migrate check` warns of it where the Service
+   * is served, as it does of each `create` and `delete`. Default: false.
+   */
+  readonly mayCutTraffic?: boolean | undefined;
 }
 
 /** What a person should know. Becomes an Event of type Warning on the Service. */
@@ -221,8 +226,10 @@ export interface LoadBalancers {
   readonly foreignNodesOption?: string;
   /**
    * Services with the same key are never worked on at the same time: the name of the load balancer where several share one.
-   * Pure. Called on every event of a Service, and before an orphan is removed: of its Service nothing but the UID is known, and
-   * `parts` are what carries it. Default: the Service's UID.
+   * Pure. `parts`: those of a look that the Service may change: its own, those without an owner, and those of `others` that it may use. So answer
+   * with what is among them, and not with what the Service merely names: its owner would wait for it. Without `parts` nothing is known of them.
+   * Called before what a look shows is acted on, and before an orphan is removed: of its Service nothing but the UID is known. Default: the
+   * Service's UID.
    */
   lockKey?(service: LoadBalancerService, parts?: readonly LoadBalancerPart[]): string;
   /**

@@ -18,8 +18,11 @@ export interface PartsRecord {
 }
 
 interface KnownPart extends PartName {
-  /** `asked`: to go, without an answer. `going`: by an answer, or as it was seen; not seeing it any more is no surprise. */
-  readonly state: 'there' | 'asked' | 'going';
+  /**
+   * `recorded`: no look and no answer says so, but what is written down, which tenants may write. `asked`: to go, without an answer. `going`: by an
+   * answer, or as it was seen; not seeing it any more is no surprise.
+   */
+  readonly state: 'recorded' | 'there' | 'asked' | 'going';
 }
 
 export class KnownParts {
@@ -35,7 +38,7 @@ export class KnownParts {
   /** `begun`: something was made for the Service, or was about to be, before this process looked. */
   constructor(begun: boolean, record?: PartsRecord) {
     this.#anything = begun && (record?.open ?? true);
-    for (const { id, kind } of (begun && record?.parts) || []) this.#set({ kind, id, state: 'there' });
+    for (const { id, kind } of (begun && record?.parts) || []) this.#set({ kind, id, state: 'recorded' });
   }
 
   copy(): KnownParts {
@@ -54,7 +57,7 @@ export class KnownParts {
   /** What a person has to look for in the cloud when the controller does not. */
   get words(): readonly string[] {
     const names = Array.from(this.#parts.values(), ({ id, kind, state }) => {
-      return state === 'there' ? `${kind} ${id}` : `${kind} ${id} (being deleted)`;
+      return state === 'recorded' || state === 'there' ? `${kind} ${id}` : `${kind} ${id} (being deleted)`;
     });
     return [...names, ...this.unseen.filter((word) => word !== ANYTHING)];
   }
@@ -80,10 +83,13 @@ export class KnownParts {
     return this.#anything || this.#made.size > 0;
   }
 
-  /** Those that were there, or are going, and that these parts leave out. */
-  missingIn(parts: readonly LoadBalancerPart[], which: 'there' | 'going'): readonly PartName[] {
+  /** Those that were there, or are going, and that these parts leave out. `proved`: there, and not by what is written down alone. */
+  missingIn(parts: readonly LoadBalancerPart[], which: 'there' | 'proved' | 'going'): readonly PartName[] {
     return [...this.#parts.values()].filter(
-      (part) => (part.state === 'going') === (which === 'going') && !this.#isShown(part, parts),
+      (part) =>
+        (part.state === 'going') === (which === 'going') &&
+        (part.state !== 'recorded' || which !== 'proved') &&
+        !this.#isShown(part, parts),
     );
   }
 

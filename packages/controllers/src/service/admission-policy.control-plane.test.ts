@@ -5,6 +5,7 @@ import {
   createClient,
   createTransport,
   isInvalid,
+  isNotFound,
   loadConfig,
   resources,
   systemClock,
@@ -110,6 +111,9 @@ test('the API server takes what names things of the cloud from Services of trust
     spec,
   });
   await services.create(annotated('before', named));
+  const held = ['example.com/held'];
+  const owned = annotated('before-of-other', { ...named, [loadBalancerOwnerAnnotation]: 'other' });
+  await services.create({ ...owned, metadata: { ...owned.metadata, finalizers: held } });
   const provider = await openLoadBalancers(createMemoryCloud({ clock: systemClock, random: () => 0.5 }), systemClock);
   const declared = {
     classes: provider.classes,
@@ -161,6 +165,17 @@ test('the API server takes what names things of the cloud from Services of trust
   assert.equal(await patch('harmless', recorded('memory')), '');
   assert.match(await patch('harmless', recorded('other')), /with another provider than memory/u);
   assert.equal(await patch('harmless', recorded(null)), '');
+  // On its way out it is still left alone by whom it is not of; nothing else is held up, least of all its end.
+  const going = annotated('going', {});
+  assert.equal(await write({ ...going, metadata: { ...going.metadata, finalizers: held } }), '');
+  for (const name of ['going', 'before-of-other']) await services.delete({ namespace: 'default', name });
+  assert.match(await patch('going', recorded('other')), /with another provider than memory/u);
+  assert.equal(await patch('going', recorded('memory')), '');
+  assert.equal(await patch('going', { metadata: { annotations: { ...named, 'cloud.test/timeout': '5' } } }), '');
+  for (const name of ['going', 'before-of-other']) {
+    assert.equal(await patch(name, { metadata: { finalizers: null } }), '');
+    assert.ok(isNotFound(await services.get({ namespace: 'default', name }).catch((error: unknown) => error)));
+  }
   // The controller's own write.
   const status = { type: 'merge', body: { metadata: { annotations: named } } } as const;
   const harmless = { namespace: 'default', name: 'harmless' };

@@ -19,7 +19,19 @@ interface Rule {
   readonly isServed: (features: LoadBalancerFeatures) => boolean;
 }
 
+/** What a Service of a namespace that is not trusted may not have. */
+interface TrustRule {
+  readonly words: string;
+  /** In CEL. */
+  readonly valueOf: (object: string) => string;
+  readonly harmless: readonly string[];
+  /** Also while it is being deleted. Default: no. */
+  readonly alsoDeleted?: true;
+}
+
 const POLICY_API = 'admissionregistration.k8s.io/v1';
+/** What is on its way out is not held up. */
+const IS_DELETED = 'has(object.metadata.deletionTimestamp)';
 
 /** In CEL, ports default to TCP before a policy sees them. */
 const RULES: readonly Rule[] = [
@@ -83,7 +95,7 @@ export function admissionPolicyOf(
   // The controller says the same later: a policy that fails must not keep anybody from working.
   return policyOf(`load-balancers.${providerName}.outrigger.dev`, {
     failurePolicy: 'Ignore',
-    matchConditions: ofProvider(classes, isDefault),
+    matchConditions: [...ofProvider(classes, isDefault), { name: 'not-deleted', expression: `!${IS_DELETED}` }],
     validations: validations.length > 0 ? validations : [{ expression: 'true', message: 'everything is served' }],
     action,
   });
@@ -98,7 +110,7 @@ export interface TrustPolicyOptions extends AdmissionPolicyOptions {
  * The policy and its binding that let only Services of these namespaces name things of the cloud: by the annotations that the provider
  * marks as dangerous, and by `loadBalancerIP`. What a Service of type LoadBalancer had before may stay. The manager's own flag refuses
  * the same; the policy says so when it is written. Nor may they record another provider, whose Service would be left alone with the
- * addresses that its status has. Empty: all namespaces are trusted.
+ * addresses that its status has, not even while it is being deleted. Empty: none is trusted.
  */
 export function trustPolicyOf(
   { annotations, classes, features }: Pick<LoadBalancers, 'annotations' | 'classes' | 'features'>,
@@ -106,7 +118,7 @@ export function trustPolicyOf(
 ): readonly object[] {
   if (trustedNamespaces.includes('*')) return [];
   const dangerous = annotations.flatMap(({ dangerous: why, name }) => (why === undefined ? [] : [{ name, why }]));
-  const rules = [
+  const rules: readonly TrustRule[] = [
     ...dangerous.map(({ name, why }) => ({
       words: `the annotation ${name}, which ${why}`,
       valueOf: (object: string) => annotationOf(object, name),
@@ -116,6 +128,8 @@ export function trustPolicyOf(
       words: `the annotation ${loadBalancerOwnerAnnotation} with another provider than ${providerName}`,
       valueOf: (object: string) => annotationOf(object, loadBalancerOwnerAnnotation),
       harmless: ['', providerName],
+      // With a finalizer of its own it would keep its addresses for as long as its writer likes.
+      alsoDeleted: true,
     },
     ...(features.requestedIP
       ? [
@@ -135,8 +149,8 @@ export function trustPolicyOf(
       ...ofProvider(classes, isDefault),
       { name: 'not-trusted', expression: `!(request.namespace in [${trustedNamespaces.map(celText).join(', ')}])` },
     ],
-    validations: rules.map(({ harmless, valueOf, words }) => ({
-      expression: `${valueOf('object')} in [${harmless.map(celText).join(', ')}] || (${wasOne} && ${valueOf('oldObject')} == ${valueOf('object')})`,
+    validations: rules.map(({ alsoDeleted = false, harmless, valueOf, words }) => ({
+      expression: `${alsoDeleted ? '' : `${IS_DELETED} || `}${valueOf('object')} in [${harmless.map(celText).join(', ')}] || (${wasOne} && ${valueOf('oldObject')} == ${valueOf('object')})`,
       message: `Services of this namespace may not have ${words}, where nothing holds it back; ask the administrator of the cluster (--trusted-service-namespaces)`,
       reason: 'Forbidden',
     })),
@@ -163,8 +177,6 @@ function ofProvider(classes: readonly string[], isDefault: boolean): readonly Ma
   return [
     { name: 'load-balancer', expression: 'has(object.spec.type) && object.spec.type == "LoadBalancer"' },
     { name: 'class', expression: ofClass },
-    // What is on its way out is never held up.
-    { name: 'not-deleted', expression: '!has(object.metadata.deletionTimestamp)' },
   ];
 }
 

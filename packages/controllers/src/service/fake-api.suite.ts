@@ -1,8 +1,10 @@
 /** For tests: objects in memory behind a store and the client, with the patch semantics that the controller relies on. */
+import { isDeepStrictEqual } from 'node:util';
 import {
   keyOfObject,
   StatusError,
   type Client,
+  type JsonPatchOperation,
   type KubeObject,
   type Node,
   type Patch,
@@ -158,8 +160,9 @@ export class FakeApi {
   };
 }
 
-/** A strategic merge patch of a Service's status, as far as the controller uses it. */
+/** A strategic merge patch of a Service's status, or a JSON patch of its addresses, as far as the controller uses them. */
 export function patchService(service: Service, patch: Patch): Service {
+  if (patch.type === 'json') return patchAddresses(service, patch.operations);
   if (patch.type !== 'strategic') throw new Error(`patch type ${patch.type} is not expected`);
   const body = patch.body as { metadata: Record<string, unknown>; status?: Record<string, unknown> };
   const { uid, annotations = {}, finalizers = [], resourceVersion } = body.metadata;
@@ -189,4 +192,21 @@ export function patchService(service: Service, patch: Patch): Service {
     status.conditions = condition.$patch === 'delete' ? others : [...others, condition];
   }
   return { ...service, metadata, status };
+}
+
+function patchAddresses(service: Service, operations: readonly JsonPatchOperation[]): Service {
+  const status = structuredClone({ loadBalancer: {}, ...service.status });
+  const document = { ...service, status };
+  for (const operation of operations) {
+    const names = operation.path.slice(1).split('/');
+    const [last = ''] = names.splice(-1);
+    const parent = names.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], document);
+    const fields = parent as Record<string, unknown>;
+    if (operation.op === 'add' && operation.path.startsWith('/status/loadBalancer/')) fields[last] = operation.value;
+    else if (operation.op !== 'test') throw new Error(`${operation.op} ${operation.path} is not expected`);
+    else if (!isDeepStrictEqual(fields[last], operation.value)) {
+      throw new StatusError('PATCH', 422, { reason: 'Invalid', code: 422 });
+    }
+  }
+  return document;
 }

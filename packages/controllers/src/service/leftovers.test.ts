@@ -116,6 +116,47 @@ test('an outage of the cloud is none of the tries after which what a record name
   await rig.stop();
 });
 
+test('what a record alone names, and the cloud says nothing of but refusals, is asked about for a day; what was seen, and in an outage, for longer', async () => {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(1_000);
+  rig.cloud.setFaults([{ operation: 'GET /parts', effect: 'empty' }]);
+  const answers: Readonly<Record<string, Error>> = {
+    refused: new CloudError('forbidden', '403'),
+    torn: new CloudError('conflict', '409'),
+    misled: new CloudError('configuration', 'another project'),
+    broken: new TypeError('x is not iterable'),
+    down: new CloudError('unavailable', '503'),
+    slow: new CloudError('timeout', 'no answer'),
+    busy: new CloudError('throttled', '429'),
+    locked: new CloudError('unauthenticated', '401'),
+    early: new CloudError('retry-after', 'soon', { retryAfterMs: 60_000 }),
+  };
+  const askedFor: string[] = [];
+  rig.provider.read = async (parts) => {
+    await rig.clock.sleep(1);
+    askedFor.push(...parts.map(({ owner }) => owner.uid));
+    return parts.map(({ kind }) => ({ kind: 'failed', error: answers[kind] ?? new CloudError('forbidden', '403') }));
+  };
+  const seen = forceAway(rig, 'web');
+  const forged: Record<string, string> = {};
+  for (const kind of Object.keys(answers)) {
+    rig.api.apply(kind, CLUSTER_IP, forgedMetadata(`${kind}/bar`));
+    await rig.clock.advance(10);
+    forged[kind] = forceAway(rig, kind);
+  }
+  const kept = (): readonly string[] => Object.keys(forged).filter((kind) => rig.explain(forged[kind] ?? ''));
+  for (let hour = 0; hour < 12; hour++) await rig.clock.advance(3_600_000);
+  assert.deepEqual(kept(), Object.keys(answers));
+  for (let hour = 0; hour < 24; hour++) await rig.clock.advance(3_600_000);
+  assert.deepEqual(kept(), ['down', 'slow', 'busy', 'locked', 'early']);
+  assert.ok(askedFor.filter((uid) => uid === seen).length > 300);
+  assert.equal(keptOf(rig, [seen]), 1);
+  await rig.stop();
+});
+
 const READ = [{ name: 'read', description: '', values: 'string', maxLength: 1_000 }] as const;
 
 test('of a Service that is gone only what its clean-up needs is kept', () => {

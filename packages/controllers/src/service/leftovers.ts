@@ -4,6 +4,7 @@
  */
 import {
   ANNOTATION_LENGTH,
+  type CloudErrorCode,
   isCloudError,
   loadBalancerOwnerAnnotation,
   NAME_LENGTH,
@@ -28,8 +29,12 @@ const MOST_RECORDED = 16_000;
 /** Enough to be asked about as one of many. */
 const MOST_PORTS = 100;
 const MOST_FINALIZERS = 20;
-/** So often the cloud cannot be asked about what a record names: minutes, and a day where something of the Service was seen. */
-const HOPELESS_TRIES = { unproved: 3, proved: 288 };
+/** As many failures, each about five minutes after the one before: a day. */
+const HOPELESS = 288;
+/** What a record alone names, and is not of this cloud, is refused three times. */
+const OF_ANOTHER_CLOUD = HOPELESS / 3;
+/** Of the cloud, and not of the record. What says when to ask again is no failure. */
+const OUTAGES: readonly CloudErrorCode[] = ['unavailable', 'timeout', 'throttled', 'unauthenticated', 'retry-after'];
 
 /**
  * `read`: the annotations that its provider reads. How often it has failed, its nodes, and what it was to say of itself were about what it
@@ -131,21 +136,20 @@ function mostOfOne(those: Leftovers): Leftovers {
 }
 
 /**
- * Counts a failure where the cloud cannot be asked about what its record names, which a tenant may have written. That is no proof that nothing
- * is there. Any other failure, as in an outage, says nothing of the record.
+ * Counts a failure to find out about what its record names, which a tenant may have written. That is no proof that nothing is there. What
+ * was seen is given up for nothing but that the cloud cannot be asked at all; an outage says nothing of the record.
  */
 export function withUnreadable(state: ServiceState, error: Error): ServiceState {
-  const { leftover, look, unreadable } = state;
-  const isRefusal = isCloudError(error, 'unsupported') || isCloudError(error, 'invalid');
-  if (!leftover || !isRefusal) return state;
+  const { knowledge, leftover, look, unreadable } = state;
   const answers = [...(look?.answers.values() ?? [])];
-  const isOfRecord = answers.some((answer) => answer.kind === 'failed' && answer.error === error);
-  return isOfRecord ? { ...state, unreadable: unreadable + 1 } : state;
+  if (!leftover || !answers.some((answer) => answer.kind === 'failed' && answer.error === error)) return state;
+  const isForeign = isCloudError(error, 'unsupported') || isCloudError(error, 'invalid');
+  const isOutage = isCloudError(error) && OUTAGES.includes(error.code);
+  if (isOutage || (knowledge.isProved && !isForeign)) return state;
+  return { ...state, unreadable: unreadable + (isForeign && !knowledge.isProved ? OF_ANOTHER_CLOUD : 1) };
 }
 
-export function isHopeless({ knowledge, unreadable }: ServiceState): boolean {
-  return unreadable >= HOPELESS_TRIES[knowledge.isProved ? 'proved' : 'unproved'];
-}
+export const isHopeless = ({ unreadable }: ServiceState): boolean => unreadable >= HOPELESS;
 
 const REASONS = {
   hopeless: 'the cloud cannot be asked about the parts in its record',

@@ -143,6 +143,55 @@ test('namespaces take turns in a question that does not take all, however many S
   ]);
 });
 
+test('namespaces take turns also where a question takes one Service, whoever has asked first', async () => {
+  const many = Array.from({ length: 10 }, (_, i) => `many/${i}`);
+  const ports = Object.fromEntries([...many, 'few/a', 'few/b', 'third/a'].map((key) => [key, 60]));
+  const { batches, clock, observations } = setUp(
+    async (services) => {
+      await clock.sleep(2_000);
+      return nothing(() => 0)(services);
+    },
+    100,
+    ports,
+  );
+  for (const key of many) observations.ask(key);
+  await clock.advance(10);
+  for (const key of ['few/a', 'few/b', 'third/a']) observations.ask(key);
+  await clock.advance(12_000);
+  assert.deepEqual(batches.flat(), ['many/0', 'few/a', 'third/a', 'many/1', 'few/b', 'many/2', 'many/3']);
+});
+
+test('a Service that has few ports again is asked about with all others once a look at it is quick', async () => {
+  const ports: Record<string, number> = { large: 60 };
+  let listeners = 60;
+  let isUp = true;
+  const { batches, clock, observations } = setUp(
+    async (services) => {
+      if (services.some(({ name }) => name === 'large')) await clock.sleep(listeners * 40);
+      return isUp ? nothing(() => 0)(services) : Promise.reject(new Error('down'));
+    },
+    3,
+    ports,
+  );
+  const ask = async (): Promise<void> => {
+    for (const key of ['large', 'a']) observations.ask(key);
+    await clock.advance(10_000);
+  };
+  await ask();
+  ports['large'] = 1;
+  // What it had is still there.
+  await ask();
+  listeners = 1;
+  isUp = false;
+  await ask();
+  isUp = true;
+  await ask();
+  const apart = [['large'], ['a']];
+  assert.deepEqual(batches, [...apart, ...apart, ...apart, ...apart]);
+  await ask();
+  assert.deepEqual(batches.slice(8), [['large', 'a']]);
+});
+
 /** Questions that are answered when the test says so. */
 function setUpHeld(batchSize = 100): Asked & {
   readonly ask: (...keys: string[]) => Promise<void>;
@@ -179,7 +228,7 @@ test('beside a question with ten Services of one namespace, one more at most is 
   await ask('few/b', 'third/a');
   assert.deepEqual(batches, [many, ['few/a']]);
   await answer(1);
-  assert.deepEqual(batches.slice(2), [['few/b', 'third/a']]);
+  assert.deepEqual(batches.slice(2), [['third/a', 'few/b']]);
   await ask('fourth/a');
   await answer(2);
   assert.deepEqual(batches.slice(3), [['fourth/a']]);

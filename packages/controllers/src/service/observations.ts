@@ -16,7 +16,7 @@ import {
 import { batchSizeOf } from '@outrigger/cloud-runtime';
 import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.ts';
 import { AskedOfLate } from './asked-of-late.ts';
-import { inTurns } from './in-turns.ts';
+import { forgetOldest, QuestionLane } from './question-lane.ts';
 import { turnsOf, type Asked } from './question-turns.ts';
 
 /**
@@ -30,8 +30,8 @@ const MOST_TOGETHER = 2;
 const MANY_OF_LATE = 10;
 /** It rests as long as its last question took, and no longer than this. */
 const LONGEST_REST_MS = 1_000;
-/** So many such Services are remembered, and so many that had part in a question without an answer. */
-const MOST_REMEMBERED = 1_000;
+/** A look that takes no longer holds nobody up. */
+const QUICK_MS = 1_000;
 
 export interface ObservationsOptions extends ObserveOptions {
   readonly provider: Pick<LoadBalancers, 'observe' | 'batchSize'>;
@@ -60,26 +60,17 @@ interface Question extends Asked {
   readonly batch: ReadonlyMap<string, LoadBalancerService>;
 }
 
-/** Questions of a kind: who waits in one does not wait for the others. */
-interface Lane {
-  readonly gathering: Set<string>;
-  readonly inFlight: Set<Question>;
-  /** Of those that are asked about together, at a time. */
-  readonly most: number;
-  isBeginning: boolean;
-}
-
-const laneOf = (most: number): Lane => ({ gathering: new Set(), inFlight: new Set(), most, isBeginning: false });
+type Lane = QuestionLane<Question>;
 
 export class Observations {
   readonly #options: ObservationsOptions;
-  readonly #usual: Lane = laneOf(MOST_TOGETHER);
-  readonly #following: Lane = laneOf(MOST_TOGETHER);
-  readonly #suspect: Lane = laneOf(MOST_TOGETHER);
-  readonly #large: Lane = laneOf(1);
+  readonly #usual: Lane = new QuestionLane(MOST_TOGETHER);
+  readonly #following: Lane = new QuestionLane(MOST_TOGETHER);
+  readonly #suspect: Lane = new QuestionLane(MOST_TOGETHER);
+  readonly #large: Lane = new QuestionLane(1);
   /** Of each Service that had part in a question without an answer: with how many, itself included, it is asked about next. */
   readonly #limits = new Map<string, number>();
-  /** UIDs of Services that have, or had, many ports. */
+  /** UIDs of Services that have many ports, or had, and are not known to be looked at quickly since. */
   readonly #largeUids = new Set<string>();
   readonly #asking = new Set<string>();
   readonly #ofLate: AskedOfLate;
@@ -181,7 +172,7 @@ export class Observations {
     const { provider, serviceOf } = this.#options;
     const batch = new Map<string, LoadBalancerService>();
     let most = lane === this.#large ? 1 : batchSizeOf(provider);
-    for (const key of inTurns(keys, this.#groupOf)) {
+    for (const key of lane.inTurns(keys, this.#groupOf)) {
       most = Math.min(most, this.#limits.get(key) ?? most);
       if (batch.size >= most) break;
       lane.gathering.delete(key);
@@ -194,6 +185,7 @@ export class Observations {
       this.#asking.add(key);
     }
     if (batch.size === 0) return undefined;
+    lane.noteTurn(batch.keys().map(this.#groupOf));
     const tenants = Map.groupBy(batch.keys(), this.#tenantOf);
     if (lane === this.#usual) for (const [tenant, { length }] of tenants) this.#ofLate.note(tenant, length);
     return { batch, tenants, isApart };
@@ -215,29 +207,27 @@ export class Observations {
     if (signal.aborted) return;
     const isUnanswered = observations.every((one) => one.kind === 'failed' && isCloudError(one.error, 'timeout'));
     let i = 0;
-    for (const [key, { uid }] of batch) {
+    const isQuick = this.#options.clock.monotonic() - startedAt < QUICK_MS;
+    for (const [key, { ports, uid }] of batch) {
       this.#limits.delete(key);
       if (isUnanswered) this.#limits.set(key, Math.max(1, Math.ceil(batch.size / 2)));
       const observation = observations[i++];
       if (!observation) continue;
-      // A provider that reads from a cache says so by an older time.
-      const asOf = observation.kind === 'parts' ? Math.min(startedAt, observation.asOf ?? startedAt) : startedAt;
-      onAnswer(key, { uid, startedAt: asOf, observation });
+      if (isQuick && observation.kind === 'parts' && ports.length <= MANY_PORTS) this.#largeUids.delete(uid);
+      onAnswer(key, timedAnswer(uid, startedAt, observation));
     }
     // Who is gone by now is not asked about again, nor anything else that would take it out.
     forgetOldest(this.#limits);
   }
 }
 
+/** A provider that reads from a cache says so by an older time. */
+export function timedAnswer(uid: string, startedAt: number, observation: LoadBalancerObservation): TimedObservation {
+  const asOf = observation.kind === 'parts' ? Math.min(startedAt, observation.asOf ?? startedAt) : startedAt;
+  return { uid, startedAt: asOf, observation };
+}
+
 /** Of a Service's key; without one, nothing. */
 export function namespaceOf(key: string): string {
   return key.slice(0, Math.max(0, key.indexOf('/')));
-}
-
-/** What was not remembered anew for longest. */
-function forgetOldest(remembered: Set<string> | Map<string, unknown>): void {
-  for (const key of remembered.keys()) {
-    if (remembered.size <= MOST_REMEMBERED) return;
-    remembered.delete(key);
-  }
 }

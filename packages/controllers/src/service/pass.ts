@@ -39,6 +39,9 @@ import { goOn, lookAgain } from './wait.ts';
 import { wakingText } from './waking-text.ts';
 import { withdrawing } from './withdraw-addresses.ts';
 
+/** Looks. */
+const MOST_OVERTAKEN = 2;
+
 export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const { rules, service } = at;
   const before = stateOf(known, service, rules);
@@ -70,14 +73,15 @@ function keepStatus(before: ServiceState, settled: Settled, at: Surroundings): S
 }
 
 export function planAndCarryOut(before: ServiceState, at: Surroundings): Step {
+  const seen = before.look?.isSpent ? undefined : before.look;
   // An answer from before the last action on its load balancer says nothing.
-  const isUsable = before.look !== undefined && !before.look.isSpent && before.look.startedAt >= at.appliedAt;
-  const look = isUsable ? before.look : undefined;
+  const look = seen && seen.startedAt >= at.appliedAt ? seen : undefined;
+  const overtaken = look ? 0 : before.overtaken + Number(seen !== undefined);
   const { knowledge, plan } = judgedPlan(before, look, at);
   const parts = look?.observation.kind === 'parts' ? look.observation.parts : undefined;
   const owner = { clusterId: at.rules.options.clusterId, uid: before.uid };
   const adoption = answerOf(at.service, plan, parts, owner);
-  const state = { ...(look ? before : spent(before)), knowledge, adoption };
+  const state = { ...(look ? before : spent(before)), overtaken, knowledge, adoption };
   return withdrawing(state, plan, at, (noted, around) => carryOut(noted, plan, around));
 }
 
@@ -141,7 +145,8 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       return { state: { ...state, readiness }, effects, next: { kind: 'write', write } };
     }
     case 'observe':
-      return { state, effects: [], next: LOOK };
+      // Others may act so often that no look is over in time.
+      return { state, effects: [], next: state.overtaken < MOST_OVERTAKEN ? LOOK : { kind: 'look', underLock: true } };
     case 'look-again':
       return lookAgain(state, plan, at);
     case 'ask': {

@@ -23,7 +23,7 @@ import { createMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory'
 import { hollowNode } from '@outrigger/testing';
 import { callContext, CLUSTER, openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
 import { createServiceController } from './service-controller.ts';
-import { letGoPatch, recordPatch } from './service-patch.ts';
+import { ingressPatch, letGoPatch, recordPatch } from './service-patch.ts';
 import { cleanupFinalizer, readyCondition } from './well-known-names.ts';
 
 /** Starts an API server that ends with the test; `undefined` when there is none here (the test is skipped then). */
@@ -224,5 +224,35 @@ export function testServiceController(subject: string, start: StartApiServer): v
       await assert.rejects(sent, (error) => isInvalid(error) || isConflict(error));
     }
     assert.equal((await services.get({ name: 'web', namespace: 'default' })).metadata?.finalizers, undefined);
+  });
+
+  test(`${subject}: addresses are written past whatever else of the Service was written since, and not over others`, async (t) => {
+    const rig = await setUp(t);
+    if (!rig) return;
+    const { services } = rig;
+    const ref = { name: 'web', namespace: 'default' };
+    await services.create(serviceOf('web'));
+    const write = (service: Service, ...ips: readonly string[]): Promise<Service> =>
+      services.patch(
+        ref,
+        ingressPatch(
+          service,
+          ips.map((ip) => ({ ip })),
+        ),
+        { subresource: 'status' },
+      );
+    const ipsIn = ({ status }: Service): unknown => status?.loadBalancer?.ingress?.map(({ ip }) => ip);
+    const none = await services.get(ref);
+    const two = await write(none, '192.0.2.7', '192.0.2.8');
+    await services.patch(ref, { type: 'merge', body: { metadata: { annotations: { theirs: 'x' } } } });
+    const one = await write(two, '192.0.2.8');
+    assert.deepEqual([ipsIn(one), one.metadata?.annotations?.theirs], [['192.0.2.8'], 'x']);
+    await assert.rejects(write(two, '192.0.2.7'), isInvalid);
+    await assert.rejects(write(none, '192.0.2.7'), isInvalid);
+    assert.equal(ipsIn(await write(one)), undefined);
+    assert.deepEqual(ipsIn(await write(none, '192.0.2.7')), ['192.0.2.7']);
+    await services.delete(ref);
+    await services.create(serviceOf('web'));
+    await assert.rejects(write(none, '192.0.2.7'), isInvalid);
   });
 }

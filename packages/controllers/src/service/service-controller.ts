@@ -21,7 +21,7 @@ import { WrittenVersions } from '../written-versions.ts';
 import { BackEndSet } from './back-end-set.ts';
 import { ConfirmedNodes } from './confirmed-nodes.ts';
 import { explainService, standingOfService } from './explain-service.ts';
-import { identityOf } from './load-balancer-service.ts';
+import { lockOf } from './lock-of.ts';
 import { NodeFollower } from './node-follower.ts';
 import { warnOfForeignNodes, watchForeignNodes } from './foreign-nodes.ts';
 import { Observations } from './observations.ts';
@@ -200,7 +200,7 @@ class Run {
     const service = this.#states.subjectOf(key);
     if (!service) return;
     if (this.#written.isBehind(key, service)) return this.#hear(key, { kind: 'behind' });
-    const lock = this.#deps.provider.lockKey?.(identityOf(service)) ?? identityOf(service).uid;
+    const lock = lockOf(service, this.#states.get(key)?.look, this.#rules);
     if (!this.#locks.tryAcquire(lock, key, () => this.#queue.add(key))) return;
     try {
       return await this.#pass(key, lock, service, context);
@@ -233,7 +233,8 @@ class Run {
         const { effects, next } = take(event);
         for (const effect of effects) await this.#effects.carryOut(effect, pass);
         if (next.kind === 'wake') return { requeueAfterMs: onGrid(next.afterMs, this.#deps.clock.monotonic()) };
-        if (next.kind === 'look') return this.#observations.ask(key);
+        if (next.kind === 'look' && !next.underLock) return this.#observations.ask(key);
+        if (next.kind === 'apply' && lockOf(service, own?.look, this.#rules) !== lock) return { requeueAfterMs: 0 };
         event = await this.#effects.perform(next, pass);
         if (event) service = asAnswered(service, event);
       } catch (thrown) {

@@ -7,7 +7,6 @@ import {
   resources,
   type Counter,
   type ObjectMeta,
-  type ReconcileContext,
   type ResourceClient,
   type Service,
 } from '@outrigger/kube';
@@ -21,6 +20,8 @@ import type { Bring } from '../load-balancer/service-plan.ts';
 import { tellContested } from '../tell-contested.ts';
 import { ToldEvents } from '../told-events.ts';
 import type { WrittenVersions } from '../written-versions.ts';
+import { lookUnderLock } from './look-under-lock.ts';
+import type { About, Pass } from './pass-context.ts';
 import type { ServiceControllerDependencies } from './service-dependencies.ts';
 import { COUNTERS, type ServiceMetrics } from './service-metrics.ts';
 import { isLeftover, type ServiceStates } from './service-states.ts';
@@ -38,19 +39,6 @@ const CHANGED = 'Service was deleted, replaced or changed in the meantime';
 
 /** So many are asked with a worker, where there is no place to wait without one. */
 const FEW_QUESTIONS = 5;
-
-/** What the effects of one step are about. */
-export interface About extends Pick<ReconcileContext, 'logger' | 'signal'> {
-  readonly key: string;
-  readonly service: Service;
-}
-
-/** A pass, under its lock. */
-export interface Pass extends About, Pick<ReconcileContext, 'park'> {
-  readonly lock: string;
-  /** One action has ended, while others are still to come. */
-  readonly onApplied: (event: Extract<ServiceEvent, { kind: 'applied' }>) => void;
-}
 
 export interface ServiceEffectsOptions {
   readonly deps: ServiceControllerDependencies;
@@ -133,6 +121,11 @@ export class ServiceEffects {
         return { kind: 'written', write: next.write, metadata: await this.#write(next.write, pass) };
       case 'read':
         return this.#read(next.read, pass);
+      case 'look': {
+        const seen = await lookUnderLock(pass, this.#options.deps);
+        if (!seen) this.#options.ask(pass.key);
+        return seen;
+      }
       case 'confirm':
         return { kind: 'confirmed', bring: next.bring, found: await this.#readBack(pass) };
       case 'apply':
@@ -158,7 +151,8 @@ export class ServiceEffects {
       this.#options.written.note(key, metadata);
       return metadata;
     } catch (error) {
-      const isOld = isNotFound(error) || isConflict(error) || isAboutUid(error);
+      const isTest = patch.type === 'json' && isInvalid(error);
+      const isOld = isTest || isNotFound(error) || isConflict(error) || isAboutUid(error);
       // What a Service says of itself keeps nothing from being done.
       if (!isOld && (purpose !== 'condition' || signal.aborted)) throw error;
       logger.verbose(isOld ? 4 : 2, isOld ? `The ${CHANGED}` : 'The condition of the Service could not be written', {

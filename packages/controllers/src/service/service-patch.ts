@@ -92,12 +92,19 @@ export function servedPatch(service: Service, { ingress, annotations = {}, now }
   });
 }
 
-/** The same patch, which fails (409) where the Service is not as it was judged by: it would undo what another has written since. */
-export function ifUnchanged<P extends Patch | undefined>(service: Service, patch: P): P | Patch {
-  if (!patch || !('body' in patch)) return patch;
-  const body = patch.body as Service;
-  const { resourceVersion } = service.metadata ?? {};
-  return patchOf(service, { ...body, metadata: { ...body.metadata, ...(resourceVersion && { resourceVersion }) } });
+/**
+ * Other addresses alone. Fails (422) where the Service has others than it was judged by, and not where anything else of it was written since:
+ * a tenant that writes it all the time would keep them.
+ */
+export function ingressPatch(service: Service, ingress: readonly LoadBalancerIngress[]): Patch {
+  return {
+    type: 'json',
+    operations: [
+      { op: 'test', path: '/metadata/uid', value: service.metadata?.uid },
+      { op: 'test', path: '/status/loadBalancer', value: service.status?.loadBalancer ?? {} },
+      { op: 'add', path: '/status/loadBalancer/ingress', value: ingress.map(asStored) },
+    ],
+  };
 }
 
 /** The order means something: many clients take the first address. */

@@ -56,6 +56,8 @@ export interface ServiceState {
   readonly settled: Settled | undefined;
   readonly work: Work | undefined;
   readonly look: SeenLook | undefined;
+  /** So many looks in a row were worth nothing, since others have acted under the same lock meanwhile. */
+  readonly overtaken: number;
   /** What is known of its parts. */
   readonly knowledge: Knowledge;
   /** Nothing that was asked for earlier can still take effect from here on; monotonic. */
@@ -83,7 +85,7 @@ export interface ServiceState {
   readonly pollMs: number | undefined;
   /** Failures in a row. */
   readonly failures: number;
-  /** Of one that is gone: so often the cloud could not be asked about what its record names. */
+  /** Of one that is gone: for how much the answers about what its record names count towards giving it up. */
   readonly unreadable: number;
   /** What went wrong last, with when (monotonic) and what is done about it. */
   readonly lastFailure:
@@ -127,6 +129,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     settled: undefined,
     work: undefined,
     look: undefined,
+    overtaken: 0,
     knowledge: { parts: new KnownParts(begun, record), wait: undefined, isShown: false, isProved: false },
     quietFrom: recorded ? startedAt + UNCERTAIN_MS : startedAt,
     uncertainUntil: -Infinity,

@@ -57,6 +57,8 @@ export function step(state: ServiceState | undefined, event: ServiceEvent, at: S
     case 'read':
       if (!event.answers) return poll(state);
       return tellReadiness(planAndCarryOut(answered(state, event.read, event.answers), at), at);
+    case 'seen':
+      return tellReadiness(planAndCarryOut({ ...state, ...looked(state, event.look), overtaken: 0 }, at), at);
     case 'confirmed':
       return confirmed(state, event.bring, event.found, at);
     case 'applied':

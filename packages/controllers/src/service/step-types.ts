@@ -44,6 +44,8 @@ export type ServiceEvent =
   | { readonly kind: 'read'; readonly read: Read; readonly answers: readonly PartAnswer[] | undefined }
   /** `found`: what the API server has under its name. */
   | { readonly kind: 'confirmed'; readonly bring: Bring; readonly found: Service | undefined }
+  /** The cloud has said what there is, while nothing else was done under the lock. */
+  | { readonly kind: 'seen'; readonly look: TimedObservation }
   /** One action of those that are being carried out. */
   | { readonly kind: 'applied'; readonly action: LoadBalancerAction; readonly result: LoadBalancerActionResult }
   /** All of them, or those up to the first that failed. */
@@ -56,7 +58,7 @@ export interface Rules {
   readonly options: ObservedService['options'] & ForeignOwnerOptions & BackEndProvider;
   /** The provider, whose selections of back ends are shared. */
   readonly planner: ObservedService['provider'];
-  readonly cloud: Pick<LoadBalancers, 'consistency' | 'listLagMs' | 'namedByOwner' | 'read'>;
+  readonly cloud: Pick<LoadBalancers, 'consistency' | 'listLagMs' | 'lockKey' | 'namedByOwner' | 'read'>;
   /** By its UID. */
   readonly serviceOf: (uid: string) => Service | undefined;
   /** Of this process; monotonic. */
@@ -137,8 +139,8 @@ export type Next =
   /** The API server is asked whether it is still there. */
   | { readonly kind: 'confirm'; readonly bring: Bring }
   | { readonly kind: 'apply'; readonly bring: Bring }
-  /** The cloud is asked what there is, whose answer wakes it. */
-  | { readonly kind: 'look' }
+  /** The cloud is asked what there is, whose answer wakes it; `underLock`: the pass goes on with it, and nothing else is done meanwhile. */
+  | { readonly kind: 'look'; readonly underLock?: boolean }
   /** Its turn comes again. */
   | { readonly kind: 'wake'; readonly afterMs: number }
   /** Nothing, until something changes. */

@@ -9,6 +9,7 @@ import {
   type PartAnswer,
   type PartQuestion,
 } from '@outrigger/cloud-provider';
+import type { Service } from '@outrigger/kube';
 import { addressesIn, isOwnedBy } from '../load-balancer/check-plan.ts';
 import { BELIEVED_AFTER_MS, MOST_ASKED, questionKey, unshownKinds } from '../load-balancer/judge-look.ts';
 import type { SeenParts } from '../load-balancer/bring-to.ts';
@@ -18,7 +19,7 @@ import { ingressOf, ipsOf } from './load-balancer-service.ts';
 import { FIRST_POLL_MS } from './polling.ts';
 import { isRecorded } from './role.ts';
 import { addressGoneNote } from './service-events.ts';
-import { ifUnchanged, servedPatch } from './service-patch.ts';
+import { ingressPatch } from './service-patch.ts';
 import type { ServiceState } from './service-state.ts';
 import { statusAction } from './service-words.ts';
 import { wake, type Step, type Surroundings } from './step-types.ts';
@@ -30,21 +31,21 @@ type CarryOut = (state: ServiceState, at: Surroundings) => Step;
 
 /** The step of a plan, or the write that takes away what looks have left out for long, or gives back what one shows again. */
 export function withdrawing(before: ServiceState, plan: ServicePlan, at: Surroundings, carryOut: CarryOut): Step {
-  const { look } = before;
-  if (look?.observation.kind === 'failed') return carryOut(anew(before), at);
-  if (look === undefined || look.isSpent) return carryOut(before, at);
+  const { leftover, look } = before;
+  if (leftover || look === undefined || look.isSpent) return carryOut(before, at);
+  if (look.observation.kind === 'failed') return carryOut(anew(before), at);
   const owner = { clusterId: at.rules.options.clusterId, uid: before.uid };
   const state = noteAddresses(before, look.observation, look.startedAt, owner, at);
   if (!state) return carryOut(anew(before), at);
+  if (saysAll(plan)) return carryOut(state, at);
   const { shown, unshownSince, withdrawn } = state.addresses;
-  const stuck = howStuck(plan, state);
-  if (!stuck) return carryOut(state, at);
   const { parts } = look.observation;
-  // Of one that is not recorded, another program may have the address.
-  const isAllOurs = stuck === 'refused' && isRecorded(at.service, at.rules.options.providerName);
-  const hasOwn = isAllOurs && addressesIn(parts.filter((part) => isOwnedBy(part, owner))).size > 0;
-  // What no own part ever had is a predecessor's, whose traffic goes on until the Service has an address of its own.
-  const gone = [...unshownSince].filter(([ip]) => hasOwn || shown.has(ip));
+  // Of one that is not recorded, another program may have the address. What no own part ever had may be a predecessor's, whose traffic goes
+  // on until the Service has an address of its own, or wants none.
+  const hasOwn = addressesIn(parts.filter((part) => isOwnedBy(part, owner))).size > 0;
+  const isAllOurs = isEnding(at.service) || (isRefused(plan) && hasOwn);
+  const isOurs = isAllOurs && isRecorded(at.service, at.rules.options.providerName);
+  const gone = [...unshownSince].filter(([ip]) => isOurs || shown.has(ip));
   const isBelieved = (since: number): boolean => look.startedAt - since >= BELIEVED_AFTER_MS;
   const believed = new Set(gone.flatMap(([ip, since]) => (isBelieved(since) ? [ip] : [])));
   const back = withdrawn.filter(({ ip = '' }) => shown.has(canonicalAddress(ip)));
@@ -65,8 +66,7 @@ export function withdrawing(before: ServiceState, plan: ServicePlan, at: Surroun
   const ingress = ingressOf(at.service);
   const isGone = ({ ip }: { readonly ip?: string | undefined }): boolean => !!ip && believed.has(canonicalAddress(ip));
   const left = [...ingress.filter((one) => !isGone(one)), ...back];
-  const patch = ifUnchanged(at.service, servedPatch(at.service, { ingress: left, now: at.wallNow }));
-  if (!patch) return carryOut(state, at);
+  const patch = ingressPatch(at.service, left);
   if (at.rules.dryRun) {
     const action = { ...statusAction, write: { object: at.service, patch } };
     return carryOut(state, { ...at, before: [...at.before, action] });
@@ -97,10 +97,10 @@ function noteAddresses(
   const { addresses: before, knowledge } = state;
   const isOwn = (part: LoadBalancerPart): boolean => isOwnedBy(part, owner);
   const isAtWork = (part: LoadBalancerPart): boolean =>
-    isOwn(part) && (part.state === 'pending' || part.state === 'deleting') && (part.addresses ?? []).length === 0;
+    isOwn(part) && part.state === 'pending' && (part.addresses ?? []).length === 0;
   // Of one that is not recorded no part is judged to be gone: its looks alone say.
   const isJudged = isRecorded(service, rules.options.providerName);
-  const isHidden = isJudged && knowledge.parts.missingIn(parts, 'there').length > 0;
+  const isHidden = isJudged && knowledge.parts.missingIn(parts, 'proved').length > 0;
   if (isHidden || (parts.length === 0 && knowledge.parts.someMade) || parts.some(isAtWork)) return undefined;
   const said = new Set(ipsOf(service));
   const own = addressesIn(parts.filter(isOwn));
@@ -124,7 +124,7 @@ function questionsOf(
   { rules: { cloud } }: Surroundings,
 ): readonly PartQuestion[] {
   if (!cloud.read) return [];
-  const missing = knowledge.parts.missingIn(parts, 'there').map(({ id, kind }) => ({ id, kind, owner }));
+  const missing = knowledge.parts.missingIn(parts, 'proved').map(({ id, kind }) => ({ id, kind, owner }));
   return [...missing, ...unshownKinds(cloud, { parts }, owner)];
 }
 
@@ -132,20 +132,18 @@ function questionsOf(
 const mayBeThere = (answer: PartAnswer | undefined): boolean =>
   answer?.kind === 'failed' || (answer?.kind === 'there' && !answer.isUnowned);
 
-/** Why the status is not what a plan says of it. */
-function howStuck(plan: ServicePlan, { lastFailure }: ServiceState): 'failing' | 'refused' | undefined {
-  switch (plan.kind) {
-    case 'refuse':
-      return 'refused';
-    case 'failed':
-      return plan.wanted ? 'failing' : undefined;
-    case 'bring':
-      if (plan.refused) return 'refused';
-      return plan.desired.wanted && !plan.complete && lastFailure ? 'failing' : undefined;
-    default:
-      return undefined;
-  }
+/** Whether what a plan comes to is all that the status is to say, or there is nothing to compare it with. */
+function saysAll(plan: ServicePlan): boolean {
+  if (plan.kind === 'bring') return plan.complete && !isRefused(plan);
+  return plan.kind !== 'refuse' && plan.kind !== 'failed' && plan.kind !== 'look-again';
 }
+
+const isRefused = (plan: ServicePlan): boolean =>
+  plan.kind === 'refuse' || (plan.kind === 'bring' && plan.refused !== undefined);
+
+/** It asks for no load balancer any more: not for one of another class, whose controller may have written its status by now. */
+const isEnding = ({ metadata, spec }: Service): boolean =>
+  spec?.type !== 'LoadBalancer' || metadata?.deletionTimestamp !== undefined;
 
 function noLaterThan(ms: number, step: Step): Step {
   const { next } = step;

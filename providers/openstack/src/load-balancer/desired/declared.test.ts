@@ -18,12 +18,23 @@ test('Services of one load balancer wait for one another', () => {
   for (const kind of ['load-balancer', 'shared-load-balancer'])
     assert.equal(lockKeyOf(owner, [partOf('floating-ip'), partOf(kind)]), lockKeyOf(serviceOf(shared)));
   assert.equal(lockKeyOf(owner, [partOf('floating-ip')]), 'u1');
+  const sharer = serviceOf(shared);
+  for (const parts of [[], [partOf('floating-ip')]])
+    assert.equal(lockKeyOf(sharer, parts), sharer.uid, 'what it names is not there, or is for others alone');
   const own = { ...partOf('load-balancer'), id: idOf('own') };
   for (const parts of [
     [own, partOf('shared-load-balancer')],
     [partOf('shared-load-balancer'), own],
   ])
     assert.equal(lockKeyOf(owner, parts), lockKeyOf(serviceOf(shared)), 'others work on the one that is shared');
+  const named = partOf('load-balancer');
+  assert.equal(lockKeyOf(sharer, [own]), own.id, 'nothing is done to the one that it names');
+  for (const kind of ['load-balancer', 'shared-load-balancer'])
+    assert.equal(
+      lockKeyOf(sharer, [{ ...own, kind }, named]),
+      named.id,
+      'the one that it leaves for another is joined',
+    );
 });
 
 test('back ends are the nodes with the labels that are asked for, whoever runs them', () => {

@@ -46,12 +46,15 @@ export const declaredAnnotations: readonly ServiceAnnotation[] = rows
 /** Whose lock is taken where there are both: others are at work on what is shared. */
 const LOAD_BALANCERS: readonly PartKind[] = ['shared-load-balancer', 'load-balancer'];
 
-/** Services of one load balancer wait for one another: a load balancer takes one change at a time, and its tags are all theirs. */
-export function lockKeyOf({ annotations, uid }: Annotated, parts: readonly LoadBalancerPart[] = []): string {
+/**
+ * Services of one load balancer wait for one another: a load balancer takes one change at a time, and its tags are all theirs. `parts`: what the
+ * Service may change; the one that it names is among them, or nothing is done to it.
+ */
+export function lockKeyOf({ annotations, uid }: Annotated, parts?: readonly LoadBalancerPart[]): string {
   const named = annotations[annotationTable.loadBalancerId.name]?.toLowerCase();
-  if (named) return named;
-  const [first] = LOAD_BALANCERS.flatMap((one) => parts.filter(({ kind }) => kind === one));
-  return first?.id ?? uid;
+  if (!parts) return named || uid;
+  const all = LOAD_BALANCERS.flatMap((one) => parts.filter(({ kind }) => kind === one));
+  return (all.find(({ id }) => id === named) ?? all[0])?.id ?? uid;
 }
 
 /** By the node selector alone: Octavia balances to addresses, whoever runs the machine. */
