@@ -33,6 +33,7 @@ export { createLogging, fileDescriptorDestination } from './logs/logging.ts';
 export type { LogDestination, Logging, LoggingOptions } from './logs/logging.ts';
 export { logFlags, type LogOptions } from './logs/log-flags.ts';
 export { codeOf, describeError } from './logs/log-value.ts';
+export { onceAMinute } from './logs/once-a-minute.ts';
 export { Redactor } from './logs/redactor.ts';
 export type { VmodulePattern } from './logs/verbosity.ts';
 

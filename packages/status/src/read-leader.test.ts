@@ -32,6 +32,10 @@ const pod: Pod = {
   status: { phase: 'Running', podIP: '127.0.0.1' },
 };
 
+function mirrorNamed(name: string): Pod {
+  return { ...pod, metadata: { ...pod.metadata, name, annotations: { 'kubernetes.io/config.mirror': 'of-its-file' } } };
+}
+
 function cluster(holderIdentity: string, pods: readonly Pod[] = [pod]): ReadCluster {
   return {
     lease: { value: { spec: { holderIdentity } } },
@@ -133,6 +137,8 @@ test('without a leader, and without any way to it, it says so and asks nobody', 
     [cluster('evil.example_0b6f', []), NOT_FOUND('evil.example')],
     [cluster('control-1_0b6f', [{ ...pod, status: { ...pod.status, phase: 'Failed' } }]), NOT_FOUND('control-1')],
     [cluster('control-1_0b6f', [{ ...pod, metadata: { name: 'kube-proxy' } }]), NOT_FOUND('control-1')],
+    // Of the kubelet of control-1, for a node that is called so.
+    [cluster('control-2_0b6f', [mirrorNamed('control-2')]), NOT_FOUND('control-2')],
   ] as const) {
     const asked: string[] = [];
     const { metrics, plans, readyz } = await readLeader({

@@ -1,6 +1,6 @@
 /** The PersistentVolume label controller and its webhook, from the program's flags. */
 import { cutText, NAME_LENGTH } from '@outrigger/cloud-provider';
-import type { RunningController, Webhook } from '@outrigger/controller-manager';
+import { onceAMinute, type RunningController, type Webhook } from '@outrigger/controller-manager';
 import { createPvLabelController, labelNewVolume } from '@outrigger/controllers';
 import { resources, type Clock, type Logger, type PersistentVolume } from '@outrigger/kube';
 import type { LeaderContext } from './cloud-controller.ts';
@@ -60,6 +60,7 @@ export function createPvLabelWebhook({ clock, isTrusted, logger, providers, sign
     callTimeoutMs: WEBHOOK_CALL_TIMEOUT_MS,
     signal,
   });
+  const isDue = onceAMinute(clock);
   return {
     name: PV_LABEL_WEBHOOK,
     path: PV_LABEL_WEBHOOK_PATH,
@@ -68,7 +69,7 @@ export function createPvLabelWebhook({ clock, isTrusted, logger, providers, sign
       return labelNewVolume(object, {
         lookUp: async (volume) => {
           const result = await lookUps.lookUp(isTrusted ? volume : { ...volume, uid: '' }, inTime);
-          if (result.kind === 'failed') {
+          if (result.kind === 'failed' && isDue('look-up')) {
             logger.warn('Look-up of a volume failed', {
               volume: cutText(volume.name, NAME_LENGTH),
               error: result.error,

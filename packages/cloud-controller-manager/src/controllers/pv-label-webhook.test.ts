@@ -13,6 +13,8 @@ interface Rig {
   readonly calls: Asked[];
   readonly clock: FakeClock;
   readonly handles: string[];
+  /** How many Warnings the log has. */
+  readonly warned: () => number;
   /** What is answered to whoever creates a volume with this handle. */
   readonly create: (handle: string, inTime?: AbortSignal) => ReturnType<Webhook['answer']>;
 }
@@ -21,11 +23,12 @@ function rig(isTrusted: boolean, answer: () => Promise<VolumeResult>): Rig {
   const clock = new FakeClock();
   const calls: Asked[] = [];
   const handles: string[] = [];
+  let warnings = 0;
   const { signal } = new AbortController();
   const webhook = createPvLabelWebhook({
     isTrusted,
     clock,
-    logger: silentLogger,
+    logger: { ...silentLogger, warn: () => void warnings++ },
     signal,
     providers: [
       {
@@ -55,7 +58,7 @@ function rig(isTrusted: boolean, answer: () => Promise<VolumeResult>): Rig {
     };
     return webhook.answer({ uid: 'x', operation: 'CREATE', dryRun: false, object, oldObject: undefined }, inTime);
   };
-  return { calls, clock, handles, create };
+  return { calls, clock, handles, create, warned: () => warnings };
 }
 
 test('a review that is over leaves nothing to be asked of a cloud that is silent', async () => {
@@ -78,6 +81,15 @@ test('a review of which nobody knows who sent it goes before no other call to th
     await create('volume-1');
     assert.deepEqual([calls[0]?.priority, calls[0]?.about], [priority, about]);
   }
+});
+
+test('look-ups that fail are one line a minute in the log, however many there are', async () => {
+  const { clock, create, warned } = rig(false, () => Promise.resolve({ kind: 'failed', error: new Error('down') }));
+  for (let i = 0; i < 50; i++) await create(`volume-${i}`);
+  assert.equal(warned(), 1);
+  await clock.advance(60_000);
+  await create('volume');
+  assert.equal(warned(), 2);
 });
 
 test('a handle that is longer than any in a cloud is not asked about, and the answer quotes nothing of it', async () => {

@@ -6,6 +6,8 @@ import type { KubeObject, Pod } from '@outrigger/kube';
 
 /** The value of `app.kubernetes.io/component` in our manifests and chart. */
 const COMPONENT = 'cloud-controller-manager';
+/** Of a Pod that a kubelet has made of a static one: of any name and label, but on its own node. */
+const MIRROR = 'kubernetes.io/config.mirror';
 
 /** Field selectors of the Pods among which it is: a namespace may have a Pod for each node, and more. */
 export function selectorsOfLeader(host: string): readonly string[] {
@@ -25,7 +27,7 @@ export function leaderPod(pods: readonly Pod[], host: string): Pod | undefined {
   // The address of one that has ended may be another's by now.
   const running = pods.filter(({ status }) => status?.phase === 'Running');
   return (
-    running.find(({ metadata }) => metadata?.name === host) ??
+    running.find(({ metadata }) => metadata?.name === host && metadata.annotations?.[MIRROR] === undefined) ??
     running.find((pod) => pod.spec?.nodeName === host && isOfManager(pod))
   );
 }

@@ -24,6 +24,8 @@ interface PodOf {
   readonly nodeName?: string;
   readonly phase?: string;
   readonly labels?: Readonly<Record<string, string>>;
+  /** Its kubelet has made it, of a static Pod. */
+  readonly isMirror?: boolean;
 }
 
 function putPod(api: EmbeddedApiServer, given: PodOf): void {
@@ -31,7 +33,13 @@ function putPod(api: EmbeddedApiServer, given: PodOf): void {
   api.store.put({
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { namespace, name, uid: `uid-${namespace}-${name}`, labels },
+    metadata: {
+      namespace,
+      name,
+      uid: `uid-${namespace}-${name}`,
+      labels,
+      ...(given.isMirror && { annotations: { 'kubernetes.io/config.mirror': 'of-its-file' } }),
+    },
     spec: { nodeName, containers: [] },
     status: { phase: phase ?? 'Running', podIP: '127.0.0.1' },
   });
@@ -135,6 +143,7 @@ test('the leader is the Pod of its name, or the one on its node, in the namespac
     ['worker-9_0b6f', {}],
     ['ccm-x7k2p_0b6f', { nodeName: 'elsewhere' }],
     ['worker-9_0b6f', { name: 'acme-cloud-controller-manager-worker-9', labels: {} }],
+    ['worker-9_0b6f', { name: 'acme-cloud-controller-manager-worker-9', isMirror: true }],
   ] as const) {
     await using rig = await setUp(holder);
     await using manager = await serve(await rig.authority.issue('CN=ccm', { usage: 'server' }));
@@ -153,6 +162,9 @@ test('whom the Lease alone names is not asked, unless --server does', async () =
     ['worker-9_0b6f', [{ phase: 'Succeeded' }]],
     ['worker-9_0b6f', [{ name: 'kube-proxy', labels: {} }]],
     ['worker-9,spec.nodeName!=x_0b6f', [{}]],
+    // A kubelet gives the mirror of a static Pod on its own node any name and label, such as the name of the leader's node.
+    ['cp-1_0b6f', [{ name: 'cp-1', isMirror: true }]],
+    ['ccm-x7k2p_0b6f', [{ isMirror: true }]],
   ] as const) {
     await using rig = await setUp(holder);
     await using machine = await serve(await rig.authority.issue('CN=worker-9', { usage: 'server' }));

@@ -45,8 +45,9 @@ async function ask(
   path: string,
   headers: AccessRequest['headers'] = {},
   method = 'GET',
+  peer = '192.0.2.1',
 ): Promise<number> {
-  const decision = await subject.decide({ method, path, headers });
+  const decision = await subject.decide({ method, path, headers, peer });
   return decision.allowed ? 200 : decision.status;
 }
 
@@ -63,7 +64,7 @@ test('on a loopback address all is served while there is nobody to ask, but writ
   assert.equal(await ask(subject, '/metrics'), 200);
   assert.equal(await ask(subject, '/explain/node/a'), 403);
   assert.equal(await ask(subject, '/debug/flags/v', {}, 'PUT'), 403);
-  const decision = await subject.decide({ method: 'GET', path: '/explain/node/a', headers: {} });
+  const decision = await subject.decide({ method: 'GET', path: '/explain/node/a', headers: {}, peer: '' });
   assert.match(decision.allowed ? '' : decision.message, /--insecure-loopback/u);
   const insecure = policy({ ...loopback, insecureLoopback: true });
   assert.equal(await ask(insecure, '/explain/node/a'), 200);
@@ -126,6 +127,37 @@ test('an authenticator that fails does not hide one that knows the caller', asyn
 test('an API server that cannot be asked is no yes', async () => {
   const subject = policy({ authenticators: [asMe], authorize: () => Promise.reject(new Error('down')) });
   assert.equal(await ask(subject, '/metrics', { authorization: 'me' }), 500);
+});
+
+test('of one peer sixteen requests wait for the API server at most: those of others wait for so many, and health for none', async () => {
+  const asked: string[] = [];
+  let answer = (): void => {};
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const warned: unknown[] = [];
+  const subject = policy({
+    logger: { ...silentLogger, warn: (_, { peer }: LogFields = {}) => void warned.push(peer) },
+    authenticators: [asMe],
+    authorize: async (_user, { path }) => {
+      asked.push(path);
+      await answered;
+      return true;
+    },
+  });
+  const from = (peer: string, path: string): Promise<number> => ask(subject, path, {}, 'GET', peer);
+  const flood = Array.from({ length: 100 }, (_, i) => from('198.51.100.1', `/${i}`));
+  const scrape = from('192.0.2.1', '/metrics');
+  assert.equal(await from('198.51.100.1', '/healthz'), 200);
+  assert.equal(await ask(subject, '/configz', { authorization: 'root' }), 200);
+  await new Promise((resolve) => void setImmediate(resolve));
+  assert.deepEqual(asked, [...Array.from({ length: 16 }, (_, i) => `/${i}`), '/metrics']);
+  answer();
+  assert.deepEqual(
+    await Promise.all(flood),
+    flood.map((_, i) => (i < 16 ? 200 : 429)),
+  );
+  assert.equal(await scrape, 200);
+  assert.deepEqual(warned, ['198.51.100.1'], 'one line a minute');
+  assert.equal(await from('198.51.100.1', '/later'), 200);
 });
 
 test('what callers bring about is logged once a minute for each cause, whatever they ask for', async () => {

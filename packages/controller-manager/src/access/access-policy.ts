@@ -22,7 +22,7 @@ import {
 /** `status` is that of HTTP. */
 export type AccessDecision =
   | { readonly allowed: true }
-  | { readonly allowed: false; readonly status: 401 | 403 | 500; readonly message: string };
+  | { readonly allowed: false; readonly status: 401 | 403 | 429 | 500; readonly message: string };
 
 export interface AccessPolicy {
   /** Never rejects. */
@@ -52,6 +52,13 @@ export const healthPaths: readonly string[] = ['/healthz', '/livez', '/readyz'];
 /** May do everything, as in every API server. */
 const PRIVILEGED = 'system:masters';
 const ALLOWED: AccessDecision = { allowed: true };
+/** Of one peer, that wait for the API server: made-up paths and tokens are new questions each time, and all share one rate limit. */
+const MOST_ASKING = 16;
+const TOO_MANY: AccessDecision = {
+  allowed: false,
+  status: 429,
+  message: `${MOST_ASKING} requests from this address wait for the API server already: try again later`,
+};
 
 export function createAccessPolicy(options: AccessPolicyOptions): AccessPolicy {
   return new Policy(options);
@@ -62,6 +69,8 @@ class Policy implements AccessPolicy {
   readonly #rules: readonly string[];
   readonly #metrics: ReturnType<typeof createAccessMetrics>;
   readonly #isDue: (cause: string) => boolean;
+  /** Requests of each peer. */
+  readonly #asking = new Map<string, number>();
 
   constructor(options: AccessPolicyOptions) {
     const { alwaysAllow } = options;
@@ -81,6 +90,26 @@ class Policy implements AccessPolicy {
     if (this.#rules.some((rule) => (rule.endsWith('*') ? path.startsWith(rule.slice(0, -1)) : path === rule)))
       return ALLOWED;
     if (authorize === undefined && isLoopback(bindAddress) && !this.#isGuarded(request)) return ALLOWED;
+    const { peer } = request;
+    const asking = this.#asking.get(peer) ?? 0;
+    if (asking >= MOST_ASKING) {
+      if (this.#isDue('asking'))
+        logger.warn('Requests refused: too many of one caller wait for the API server', { peer });
+      return TOO_MANY;
+    }
+    this.#asking.set(peer, asking + 1);
+    try {
+      return await this.#ask(request);
+    } finally {
+      const left = (this.#asking.get(peer) ?? 1) - 1;
+      if (left > 0) this.#asking.set(peer, left);
+      else this.#asking.delete(peer);
+    }
+  }
+
+  async #ask(request: AccessRequest): Promise<AccessDecision> {
+    const { authorize, bindAddress, logger } = this.#options;
+    const { path } = request;
     let user: User;
     try {
       user = await this.#metrics.authentication(() => this.#authenticate(request));

@@ -22,6 +22,7 @@ function reviewing(answer: (spec: Record<string, unknown>) => unknown): {
 const request = (authorization?: string): AccessRequest => ({
   method: 'GET',
   path: '/metrics',
+  peer: '192.0.2.1',
   headers: authorization === undefined ? {} : { authorization: [authorization] },
 });
 

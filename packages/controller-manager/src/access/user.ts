@@ -13,6 +13,8 @@ export interface AccessRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** Address of the caller. */
+  readonly peer: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** What the caller has shown in the handshake, and proved to have the key of; OpenSSL has found a chain to some authority. */

@@ -179,6 +179,7 @@ const REASONS = {
   404: 'NotFound',
   405: 'MethodNotAllowed',
   413: 'RequestEntityTooLarge',
+  429: 'TooManyRequests',
   500: 'InternalError',
   503: 'ServiceUnavailable',
 } as const;
@@ -192,7 +193,7 @@ function accessRequestOf({ incoming, method, path }: HttpRequest): AccessRequest
   const socket = incoming.socket as Partial<TLSSocket>;
   // `authorized`: OpenSSL has found a chain to one of the authorities. To whose is the policy's to find out.
   const certificate = socket.authorized || lacksRootAlone(socket) ? socket.getPeerX509Certificate?.() : undefined;
-  return { method, path, headers: incoming.headersDistinct, certificate };
+  return { method, path, peer: socket.remoteAddress ?? '', headers: incoming.headersDistinct, certificate };
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger, systemClock } from '@outrigger/kube';
+import { silentLogger, systemClock, type LogFields } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { createLogging } from '../logs/logging.ts';
 import { PrometheusMetrics } from '../metrics/prometheus-metrics.ts';
@@ -24,6 +24,8 @@ class Rig {
   readonly clock = new FakeClock();
   readonly metrics = new PrometheusMetrics();
   readonly seen: AdmissionRequest[] = [];
+  /** The Warnings of the log. */
+  readonly lines: string[] = [];
   readonly app: HttpApp;
 
   constructor(answer: Webhook['answer'], mostAtOnce?: number) {
@@ -39,7 +41,10 @@ class Rig {
         },
       ],
       clock: this.clock,
-      logger: silentLogger,
+      logger: {
+        ...silentLogger,
+        warn: (message, { webhook }: LogFields = {}) => void this.lines.push(`${message}: ${String(webhook)}`),
+      },
       metrics: this.metrics,
       subsystem: 'test_webhook',
       redact: (text) => text.replaceAll('s3cret', '<redacted>'),
@@ -106,6 +111,16 @@ test('a webhook that fails lets the object through with a warning, without secre
     allowed: true,
     warnings: ['test: admitted unchanged: the token <redacted> is wrong'],
   });
+});
+
+test('webhooks that fail are one line a minute in the log, however many reviews there are', async () => {
+  const rig = new Rig(() => Promise.reject(new Error('down')));
+  const line = 'Webhook failed; the object is admitted unchanged: test';
+  for (let i = 0; i < 50; i++) await rig.post(review);
+  assert.deepEqual(rig.lines, [line]);
+  await rig.clock.advance(60_000);
+  await rig.post(review);
+  assert.deepEqual(rig.lines, [line, line]);
 });
 
 for (const [query, afterMs] of [

@@ -2,6 +2,7 @@
 import { heldAs, withDeadline, type EventLoopWatchOptions, type LogFields } from '@outrigger/kube';
 import { isApiServer } from '../access/api-server-caller.ts';
 import { parseGoDuration } from '../flags/go-duration.ts';
+import { onceAMinute } from '../logs/once-a-minute.ts';
 import {
   jsonAnswer,
   textAnswer,
@@ -52,7 +53,7 @@ const LONGEST_MS = 4_500;
 export function createWebhookPages(options: WebhookPagesOptions): HttpApp {
   const { certificateFor, clock, logger, metrics, mostAtOnce = DEFAULT_MOST_AT_ONCE, subsystem, webhooks } = options;
   const counted = createWebhookMetrics(metrics, subsystem);
-  const memory = new ReviewMemory(mostAtOnce);
+  const reviewing: Reviewing = { ...options, memory: new ReviewMemory(mostAtOnce), isDue: onceAMinute(clock) };
   const failed = (error: unknown, path: string): HttpAnswer => {
     logger.error('Webhook request failed', { path, error });
     return textAnswer('internal server error', 500);
@@ -63,7 +64,7 @@ export function createWebhookPages(options: WebhookPagesOptions): HttpApp {
     if (webhook) {
       const since = clock.monotonic();
       const answered = await (method === 'POST'
-        ? reviewed(webhook, request, memory, options).catch((error: unknown) => failed(error, path))
+        ? reviewed(webhook, request, reviewing).catch((error: unknown) => failed(error, path))
         : textAnswer('only POST is answered here', 405));
       counted.observe(webhook.name, answered.status, clock.monotonic() - since);
       return answered;
@@ -81,14 +82,15 @@ export function createWebhookPages(options: WebhookPagesOptions): HttpApp {
   };
 }
 
-async function reviewed(
-  webhook: Webhook,
-  request: HttpRequest,
-  memory: ReviewMemory,
-  options: WebhookPagesOptions,
-): Promise<HttpAnswer> {
+interface Reviewing extends WebhookPagesOptions {
+  readonly memory: ReviewMemory;
+  /** Whether a line of the log about this webhook is due. */
+  readonly isDue: (webhook: string) => boolean;
+}
+
+async function reviewed(webhook: Webhook, request: HttpRequest, options: Reviewing): Promise<HttpAnswer> {
   const { incoming, query } = request;
-  const { logger, requireCertificate = false } = options;
+  const { logger, memory, requireCertificate = false } = options;
   const caller = callerOf(request);
   // What is left of the body is not waited for.
   const refuse = (status: 400 | 401 | 413 | 415 | 429, why: string): HttpAnswer =>
@@ -127,7 +129,7 @@ async function answerInTime(
   webhook: Webhook,
   request: AdmissionRequest,
   timeout: string,
-  { clock, logger, redact }: WebhookPagesOptions,
+  { clock, isDue, logger, redact }: Reviewing,
 ): Promise<AdmissionAnswer> {
   const limitMs = limitOf(timeout);
   try {
@@ -138,7 +140,9 @@ async function answerInTime(
     const { refused, warnings = [] } = answer;
     return { ...answer, ...(refused !== undefined && { refused: redact(refused) }), warnings: warnings.map(redact) };
   } catch (error) {
-    logger.warn('Webhook failed; the object is admitted unchanged', { webhook: webhook.name, error });
+    if (isDue(webhook.name)) {
+      logger.warn('Webhook failed; the object is admitted unchanged', { webhook: webhook.name, error });
+    }
     const why = redact(error instanceof Error ? error.message : String(error));
     return { warnings: [`${webhook.name}: admitted unchanged: ${why}`] };
   }
