@@ -1,20 +1,19 @@
-{{/* "approving" when the values turn on kubelet-serving-approver; "everything" when the values turn on what is off by default, or what only some flags bring; else "default". */}}
-{{- define "outrigger.roles" -}}
-{{- $more := or .Values.clusterCIDR .Values.allocateNodeCIDRs -}}
-{{- $approves := false -}}
-{{- range .Values.controllers -}}
-{{- if has . (list "kubelet-serving-approver" "kubelet-serving") }}{{ $approves = true }}{{ end -}}
-{{- if has . (list "node-ipam-controller" "node-ipam" "persistent-volume-label-controller" "pvlabel") }}{{ $more = true }}{{ end -}}
-{{- end -}}
-{{- range .Values.extraArgs -}}
+{{/* What of files/more-rules.yaml is needed: of clusterCIDR, and of controllers that are off by default. */}}
+{{- define "outrigger.needs" -}}
+{{- $needs := list -}}
+{{- if .Values.clusterCIDR }}{{ $needs = append $needs "routes" }}{{ end -}}
+{{- range concat .Values.controllers .Values.extraArgs -}}
 {{- $flag := regexReplaceAll "[=].*$" . "" | replace "_" "-" -}}
-{{- if and (eq $flag "--controllers") (regexMatch "(^|[=,])kubelet-serving(-approver)?(,|$)" .) }}{{ $approves = true }}{{ end -}}
-{{- if has $flag (list "--controllers" "--cluster-cidr" "--allocate-node-cidrs" "--cidr-allocator-type") }}{{ $more = true }}{{ end -}}
+{{- if or (eq $flag "--controllers") (not (hasPrefix "-" .)) -}}
+{{- if regexMatch "(^|[=,])(kubelet-serving-approver|kubelet-serving)(,|$)" . }}{{ $needs = append $needs "approver" }}{{ end -}}
+{{- if regexMatch "(^|[=,])(persistent-volume-label-controller|pvlabel)(,|$)" . }}{{ $needs = append $needs "volumes" }}{{ end -}}
+{{- end -}}
+{{- if eq $flag "--cluster-cidr" }}{{ $needs = append $needs "routes" }}{{ end -}}
 {{- if has $flag (list "--use-service-account-credentials" "--enable-leader-migration" "--leader-elect-resource-name" "--leader-elect-resource-namespace") -}}
 {{- fail (printf "%s needs other roles than the chart has: use the values leaderMigration and leaderElectResourceName, or set rbac.create=false and apply what `outrigger rbac` prints for your flags" $flag) -}}
 {{- end -}}
 {{- end -}}
-{{- if $approves }}approving{{ else }}{{ ternary "everything" "default" (not (not $more)) }}{{ end -}}
+{{- join "," $needs -}}
 {{- end -}}
 
 {{/* The right to the Leases that the values name. Takes {root, object}, changes the object, a Role. */}}

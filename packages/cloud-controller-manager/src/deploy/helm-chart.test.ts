@@ -102,8 +102,10 @@ for (const name of [
   'vsphere',
   'own-module',
   'two-providers',
+  'approving',
+  'volume-labels',
 ]) {
-  test(`${name}: the roles grant all that the program asks for with the flags that it gets`, async () => {
+  test(`${name}: the roles grant all that the program asks for with the flags that it gets, and beside those of the manifest no more`, async () => {
     const rendered = snapshot(name);
     const [args] = Object.values(rendered).flatMap(
       ({ spec }) => spec?.template?.spec.containers.map((container) => container.args) ?? [],
@@ -120,8 +122,35 @@ for (const name of [
       return [...grants(role)].filter((grant) => !granted(rendered, grant));
     });
     assert.deepEqual(missing, []);
+    const manifest = Object.values(generated('cloud-controller-manager.yml', 'monitoring/service-monitor.yml'));
+    const wanted = new Set([...manifest, ...needed].flatMap((role) => [...grants(role)]));
+    const tooMuch = Object.values(rendered).flatMap((role) => [...grants(role)].filter((grant) => !wanted.has(grant)));
+    assert.deepEqual(tooMuch, []);
   });
 }
+
+test('the rules that only some flags bring are all that any flags bring, as one account', async () => {
+  const everything = await rolesForFlags(
+    [
+      '--cloud-provider=memory',
+      '--controllers=*,node-ipam-controller,persistent-volume-label-controller,kubelet-serving-approver',
+      '--cluster-cidr=10.244.0.0/16',
+      '--allocate-node-cidrs',
+      '--cidr-allocator-type=CloudAllocator',
+    ],
+    'kube-system',
+  );
+  const more = parseAllDocuments(files.get('helm/outrigger-cloud-controller-manager/files/more-rules.yaml') ?? '');
+  const rules = more.map((document) => document.toJS() as { readonly kind: string; readonly rule: PolicyRule });
+  const roles = Object.values(generated('cloud-controller-manager.yml')).map((role) => ({
+    ...role,
+    rules: [...(role.rules ?? []), ...rules.filter(({ kind }) => kind === role.kind).map(({ rule }) => rule)],
+  }));
+  const missing = (everything as readonly Manifest[])
+    .flatMap((role) => [...grants(role)])
+    .filter((grant) => !granted(Object.fromEntries(roles.entries()), grant));
+  assert.deepEqual(missing, []);
+});
 
 test('what is set to the values is in the objects', () => {
   const rendered = snapshot('own');
