@@ -4,11 +4,24 @@ import { parseCidr } from '@outrigger/cloud-provider';
 /** `from-cloud`: the cloud chooses, the node is told. `to-cloud`: the cluster has chosen, the cloud is told. */
 export type RangeDirection = 'from-cloud' | 'to-cloud';
 
+/** It may be known within seconds. */
+const UNHEARD_TOLD_MS = 10_000;
+/** Nodes in a message. */
+const MOST_NAMED = 3;
+
+export interface Clash {
+  readonly cidr: string;
+  /** The name of the node that has a part of it. */
+  readonly node: string;
+}
+
 export interface Clashes {
   /** Of what the machine has, what another node has a part of. */
-  readonly clashes: readonly string[];
-  /** Another node has a part of it, and the cloud has yet to say whether that is its machine's. */
-  readonly mayClash: boolean;
+  readonly clashes: readonly Clash[];
+  /** Of what the machine has, what another node has a part of, and the cloud has yet to say whether that is its machine's. */
+  readonly unheard: readonly Clash[];
+  /** For so long it has been waited for. */
+  readonly unheardMs: number;
 }
 
 export interface CloudRangesObservation extends Clashes {
@@ -35,7 +48,7 @@ export interface CloudRangesPlan {
 }
 
 export function planCloudRanges(observation: CloudRangesObservation): CloudRangesPlan {
-  const { direction, node, cloud, clashes, mayClash, waitsForNetwork } = observation;
+  const { direction, node, cloud, clashes, unheard, unheardMs, waitsForNetwork } = observation;
   const network: readonly CloudRangesAction[] = waitsForNetwork ? [{ kind: 'set-network-available' }] : [];
   const stuck = (reason: string, message: string): CloudRangesPlan => ({
     actions: [],
@@ -52,10 +65,16 @@ export function planCloudRanges(observation: CloudRangesObservation): CloudRange
     if (clashes.length > 0) {
       return stuck(
         'PodCIDRClash',
-        `The cloud assigned ${clashes.join(', ')} to the machine, which overlaps the pod CIDR of another node: nothing is written until that node is deleted.`,
+        `The cloud assigned ${cidrsIn(clashes)} to the machine, which overlaps the pod CIDR of node ${namesIn(clashes)}: nothing is written until that node is deleted.`,
       );
     }
-    if (mayClash) return { actions: [], askAgain: true };
+    if (unheard.length > 0) {
+      if (unheardMs < UNHEARD_TOLD_MS) return { actions: [], askAgain: true };
+      return stuck(
+        'PodCIDRClash',
+        `The cloud assigned ${cidrsIn(unheard)} to the machine, which overlaps the pod CIDR of node ${namesIn(unheard)}, and it is not known whether the machine of that node has it. The cloud is asked again for at least 2 minutes. If it does not answer, the pod CIDR is set on this node then. If the other node uses it, delete one of them.`,
+      );
+    }
     return { actions: [{ kind: 'set-pod-cidrs', podCidrs: cloud }, ...network], askAgain: false };
   }
   if (cloud.length === 0) {
@@ -71,6 +90,14 @@ export function planCloudRanges(observation: CloudRangesObservation): CloudRange
     'CloudCIDRAllocatorMismatch',
     `The node has the pod CIDR ${has}, and its machine has ${cloud.join(', ')} in the cloud. Neither is changed: correct the machine, or delete the node and let it register again.`,
   );
+}
+
+function cidrsIn(clashes: readonly Clash[]): string {
+  return [...new Set(clashes.map(({ cidr }) => cidr))].join(', ');
+}
+
+function namesIn(clashes: readonly Clash[]): string {
+  return [...new Set(clashes.map(({ node }) => node))].slice(0, MOST_NAMED).join(', ');
 }
 
 /** A clause without a subject. */

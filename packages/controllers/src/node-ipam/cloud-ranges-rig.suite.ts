@@ -1,10 +1,11 @@
 /** For tests: the controller of the cloud's ranges over nodes in memory and a cloud of a few lines, through restarts. */
 import type { Instance, InstanceAnswer, PodRangeRequest, PodRangeResult } from '@outrigger/cloud-provider';
-import { createInstanceLookups, type MakeCallContext } from '@outrigger/cloud-runtime';
+import { createInstanceLookups, type InstanceLookups, type MakeCallContext } from '@outrigger/cloud-runtime';
 import { noMetrics, silentLogger, StatusError, type EventNote, type Node } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
-import { FakeNodeApi } from '../node/fake-node-api.suite.ts';
-import { createCloudRanges } from './cloud-ranges.ts';
+import { FakeNodeApi, type BeforeRequest } from '../node/fake-node-api.suite.ts';
+import { refOfNode } from '../node-ref.ts';
+import { createCloudRanges, type CloudRanges } from './cloud-ranges.ts';
 import type { RangeDirection } from './cloud-ranges-plan.ts';
 import type { UnmanagedRule } from '../unmanaged-nodes.ts';
 
@@ -25,18 +26,21 @@ export class CloudRangesRig implements AsyncDisposable {
   exclusive = false;
   unmanaged: readonly UnmanagedRule[] = [];
   /** Called before each request to the API server; throw for a failure. */
-  beforeRequest: () => void = () => {};
+  beforeRequest: BeforeRequest = () => {};
   /** Called before each request to the cloud, and after each assignment took effect. */
   onCloud: (when: 'before' | 'after') => void = () => {};
   readonly #direction: RangeDirection;
   #ended = new AbortController();
   #running: Promise<void> | undefined;
+  #lookups: InstanceLookups | undefined;
+  #controller: CloudRanges | undefined;
   #uids = 0;
 
   constructor(direction: RangeDirection) {
     this.#direction = direction;
-    this.api.before = ({ verb, name, subresource }) => {
-      this.beforeRequest();
+    this.api.before = (request) => {
+      const { verb, name, subresource } = request;
+      this.beforeRequest(request);
       const isSet = (this.api.nodes.get(name)?.spec?.podCIDRs?.length ?? 0) > 0;
       if (verb === 'patch' && subresource === '' && isSet) {
         throw new StatusError(`PATCH ${name}`, 422, { reason: 'Invalid', code: 422 });
@@ -68,6 +72,22 @@ export class CloudRangesRig implements AsyncDisposable {
     return this.events.filter((event) => event.name === name).map(({ reason }) => reason);
   }
 
+  /** Another controller asks the cloud about this node. */
+  async lookUp(name: string): Promise<void> {
+    const node = this.api.store.get(name);
+    const asked = node && this.#lookups?.lookUp(refOfNode(node), { need: 'metadata', signal: this.#ended.signal });
+    asked?.catch(() => {});
+    await this.settle();
+  }
+
+  /** A person looks at all nodes. */
+  explain(): readonly string[] {
+    const controller = this.#controller;
+    const findings = [...this.api.nodes.keys()].flatMap((name) => controller?.explain(name) ?? []);
+    const planned = findings.flatMap((finding) => finding.planned.map(({ text }) => text));
+    return [...planned, ...Array.from(controller?.list?.('node') ?? [], ({ name }) => name)];
+  }
+
   async start(): Promise<void> {
     const { api, clock } = this;
     this.#ended = new AbortController();
@@ -92,6 +112,7 @@ export class CloudRangesRig implements AsyncDisposable {
       logger: silentLogger,
       callContext,
     });
+    this.#lookups = lookups;
     const controller = createCloudRanges({
       client: api.client,
       store: api.store,
@@ -115,6 +136,7 @@ export class CloudRangesRig implements AsyncDisposable {
         unmanaged: this.unmanaged,
       },
     });
+    this.#controller = controller;
     const run = async (): Promise<void> => {
       await controller.run(this.#ended.signal);
       await lookups[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@
  * machine together, in the one direction or the other. Entry point: `createCloudRanges`. The cloud's answers are the shared
  * look-ups': what the node controller has just been told is not asked for again.
  */
-import { parseCidr, type PodRangeRequest, type PodRangeResult, type PodRanges } from '@outrigger/cloud-provider';
+import type { PodRangeRequest, PodRangeResult, PodRanges } from '@outrigger/cloud-provider';
 import type { DatedAnswer, InstanceLookups, MakeCallContext } from '@outrigger/cloud-runtime';
 import {
   createWorkQueue,
@@ -43,24 +43,22 @@ import {
   firstOfEachFamily,
   planCloudRanges,
   summaryOf,
-  type Clashes,
   type CloudRangesAction,
+  type CloudRangesObservation,
   type CloudRangesPlan,
   type RangeDirection,
 } from './cloud-ranges-plan.ts';
 import { createIpamMetrics, type IpamMetrics } from './ipam-metrics.ts';
 import { listUntilComplete } from './list-until-complete.ts';
-import { NodeRanges, type Holder } from './node-ranges.ts';
 import { FIELD_MANAGER } from './other-allocator.ts';
 import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
-import { RangeIndex } from './range-index.ts';
-import { RangeVerdicts } from './range-verdicts.ts';
+import { RangeClaims } from './range-claims.ts';
 import { ownerOfNode, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import { tellSetAside } from '../set-aside.ts';
 
 /** An answer that the look-ups have given to whomever will do for so long. */
 const FRESH_MS = 30_000;
-/** Rounds without a range before it is taken that there is none, and a person is told: a new machine gets its ranges a little later than it is there. */
+/** Rounds before a person is told that there is no range: a new machine gets its ranges a little later than it is there. */
 const PATIENT_ROUNDS = 3;
 
 export interface CloudRangesDependencies
@@ -105,8 +103,7 @@ class Run {
   readonly #deps: CloudRangesDependencies;
   readonly #signal: AbortSignal;
   readonly #nodes: ResourceClient<Node>;
-  readonly #ranges = new NodeRanges([new RangeIndex()]);
-  readonly #verdicts = new RangeVerdicts();
+  readonly #claims: RangeClaims;
   readonly #rounds: LookUpRounds;
   readonly #batches: RequestBatches<PodRangeRequest, PodRangeResult> | undefined;
   readonly #told: ToldEvents;
@@ -123,6 +120,7 @@ class Run {
     const { client, clock, events, exclusive, logger, lookups, metrics, observeMs, podRanges, random, store } = deps;
     this.#deps = deps;
     this.#signal = signal;
+    this.#claims = new RangeClaims({ store, clock, isOurs: (node) => this.#isOurs(node) });
     this.#nodes = client.of(resources.nodes);
     this.#told = new ToldEvents(events, clock);
     this.#written = new WrittenVersions({ clock, signal, onBelieved: (key) => this.#believe(key) });
@@ -170,7 +168,7 @@ class Run {
       });
       this.#other?.listed();
       // Of a node that has gone meanwhile, nobody may have been told.
-      for (const name of this.#ranges.names()) if (!store.get(name)) this.#queue.add(name);
+      for (const name of this.#claims.ranges.names()) if (!store.get(name)) this.#queue.add(name);
       stops.push(lookups.snapshot.subscribe((node, need, answer) => this.#heard(node.name, need, answer)));
       await runController({
         name: 'node-ipam-controller',
@@ -202,7 +200,7 @@ class Run {
       this.#forget(key, uid);
     } else {
       const { metadata } = change.object;
-      const isSuspect = this.#other?.changed(change, this.#ranges) ?? false;
+      const isSuspect = this.#other?.changed(change, this.#claims.ranges) ?? false;
       this.#hold(change.object);
       if (change.type === 'update') {
         const { previous } = change;
@@ -228,7 +226,9 @@ class Run {
   /** What we have written comes back through the watch. */
   #isSettled(key: string, node: Node): boolean {
     if (this.#settled.get(node.metadata?.uid ?? '') !== podCidrsOf(node).join()) return false;
-    return this.#written.isBehind(key, node) || this.#plan(node, podCidrsOf(node)).actions.length === 0;
+    return (
+      this.#written.isBehind(key, node) || planCloudRanges(this.#observe(node, podCidrsOf(node))).actions.length === 0
+    );
   }
 
   #forget(key: string, uid: string): void {
@@ -236,13 +236,14 @@ class Run {
     this.#written.forget(key);
     this.#told.forget(uid);
     this.#settled.delete(uid);
+    this.#claims.wait(uid, false);
     this.#journal.plan({ kind: 'Node', name: key, uid }, []);
   }
 
   #hold(node: Node): void {
     const { name = '', uid = '' } = node.metadata ?? {};
     const cidrs = podCidrsOf(node);
-    if (cidrs.length > 0) this.#ranges.hold(name, uid, cidrs);
+    if (cidrs.length > 0) this.#claims.ranges.hold(name, uid, cidrs);
   }
 
   /** Somebody has asked: whether a settled node still is, costs nothing then. */
@@ -251,7 +252,10 @@ class Run {
     const { uid = '' } = node?.metadata ?? {};
     const cloud = rangesIn(answer);
     if (!node || need !== 'metadata' || !this.#isOurs(node)) return;
-    if (cloud === undefined || (this.#settled.has(uid) && !this.#plan(node, firstOfEachFamily(cloud)).askAgain)) return;
+    this.#claims.hear(uid, answer);
+    // What is asked here comes to a round, newer than this.
+    if (cloud === undefined || this.#rounds.askedInMs(name) === 0) return;
+    if (this.#settled.has(uid) && !planCloudRanges(this.#observe(node, cloud)).askAgain) return;
     this.#settled.delete(uid);
     this.#queue.add(name);
   }
@@ -265,76 +269,50 @@ class Run {
     return isFresh && (rangesIn(known)?.length ?? 0) > 0 ? known : undefined;
   }
 
-  #plan(node: Node, cloud: readonly string[] | undefined): CloudRangesPlan {
+  #observe(node: Node, found: readonly string[] | undefined): CloudRangesObservation {
     const { direction, setsNetworkCondition } = this.#deps.options;
     const has = podCidrsOf(node);
-    return planCloudRanges({
+    const cloud = found && firstOfEachFamily(found);
+    return {
       direction,
       node: has,
       cloud,
-      ...(has.length === 0 && cloud ? this.#clashes(node, cloud) : { clashes: [], mayClash: false }),
+      ...this.#claims.clashes(node.metadata?.uid ?? '', has.length === 0 && cloud ? cloud : []),
       waitsForNetwork: setsNetworkCondition && !hasRouteCondition(node, true),
-    });
-  }
-
-  /** The node holds them from here on, unless another one has a part of them, or it is not known yet whether that is its own. */
-  #clashes({ metadata: { name = '', uid = '' } = {} }: Node, cloud: readonly string[]): Clashes {
-    const held = this.#ranges.heldBy(uid);
-    // Anew, also where it holds just these: another node may have been given a part of them while this one waited.
-    this.#ranges.release(uid);
-    const shared = this.#ranges.hold(name, uid, cloud).map((text) => ({ text, isTaken: this.#isTaken(text, uid) }));
-    const clashes = shared.flatMap(({ text, isTaken }) => (isTaken ? [text] : []));
-    const mayClash = shared.some(({ isTaken }) => isTaken === undefined);
-    if (clashes.length > 0 || mayClash) {
-      this.#ranges.release(uid);
-      if (held) this.#ranges.hold(name, uid, held);
-    } else this.#verdicts.hear(uid, cloud, cloud);
-    return { clashes, mayClash };
-  }
-
-  /** Of `uid` alone where it is false; `undefined`: the cloud has to be heard first. */
-  #isTaken(text: string, uid: string): boolean | undefined {
-    const range = parseCidr(text);
-    const others = range ? [...this.#ranges.holdersIn(range)].filter((one) => one.uid !== uid) : [];
-    const counts = others.map((one) => this.#counts(one, range?.bits ?? 0));
-    return counts.includes(true) || (counts.includes(undefined) ? undefined : false);
-  }
-
-  /** A wider range is in the way of others where the cloud says that it is its machine's: one kubelet could keep many nodes from theirs. */
-  #counts({ name, uid, cidr }: Holder, bits: number): boolean | undefined {
-    if (cidr.bits >= bits) return true;
-    const node = this.#deps.store.get(name);
-    const isAsked = node?.metadata?.uid !== uid || this.#isOurs(node);
-    return this.#verdicts.of(uid, this.#ranges.heldBy(uid) ?? []) ?? (isAsked ? undefined : false);
+    };
   }
 
   async #reconcile(key: string, { logger, signal }: ReconcileContext): Promise<ReconcileResult | void> {
     const node = this.#deps.store.get(key);
     const { uid = '' } = node?.metadata ?? {};
-    for (const held of this.#ranges.uidsOf(key)) if (held !== uid) await this.#releaseIfGone(key, held, signal);
+    for (const held of this.#claims.ranges.uidsOf(key)) if (held !== uid) await this.#releaseIfGone(key, held, signal);
     await this.#other?.clear(key, signal);
     if (!node || !this.#isOurs(node) || this.#settled.has(uid) || this.#written.isBehind(key, node)) return undefined;
 
     const answer = this.#answerFor(key, uid);
-    const needsCloud = this.#plan(node, undefined).askAgain;
+    const needsCloud = planCloudRanges(this.#observe(node, undefined)).askAgain;
     if (!answer && needsCloud) {
       this.#rounds.ask(key, refOfNode(node), podCidrsOf(node).length === 0 ? 'normal' : 'background');
       return undefined;
     }
     const found = rangesIn(answer);
     if (found && (await this.#mayHaveOthers(node, found, signal))) return { requeueAfterMs: 1_000 };
-    const plan = this.#plan(node, found && firstOfEachFamily(found));
-    const has = this.#ranges.heldBy(uid);
-    if (has && found) this.#verdicts.hear(uid, has, found);
+    const observed = this.#observe(node, found);
+    const plan = planCloudRanges(observed);
+    const writes = plan.actions.find((action) => action.kind === 'set-pod-cidrs');
+    // From here on the node holds them: nothing has been waited for since it was seen that no other one does.
+    if (writes) this.#claims.ranges.hold(key, uid, writes.podCidrs);
+    if (answer) this.#claims.hear(uid, answer);
+    this.#claims.wait(uid, observed.unheard.length > 0);
+    for (const { node: other } of observed.unheard) this.#hasten(other);
+    // Both are waited for at a time.
+    const waitMs = writes || observed.unheard.length > 0 ? (this.#other?.waitMs(uid) ?? 0) : 0;
     if (plan.askAgain) {
       const rounds = this.#rounds.askLater(key, uid);
-      if (has && rounds >= PATIENT_ROUNDS) this.#verdicts.hear(uid, has, found ?? []);
       if (plan.problem) this.#tell(node, plan.problem, rounds);
       return undefined;
     }
     if (!needsCloud) return undefined;
-    const writes = plan.actions.some(({ kind }) => kind === 'set-pod-cidrs');
-    const waitMs = writes ? (this.#other?.waitMs(uid) ?? 0) : 0;
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     for (const action of plan.actions) {
       if (await this.#carryOut(node, action, signal)) continue;
@@ -346,6 +324,12 @@ class Run {
     if (plan.actions.length > 0)
       logger.verbose(2, 'Node and machine have the same pod CIDRs', { actions: plan.actions });
     return undefined;
+  }
+
+  /** Another node waits for what the cloud says of this one. */
+  #hasten(name: string): void {
+    const node = this.#deps.store.get(name);
+    if (node && this.#isOurs(node)) this.#rounds.askNow(name, refOfNode(node), 'normal');
   }
 
   #tell(node: Node, { reason, message }: NonNullable<CloudRangesPlan['problem']>, rounds: number): void {
@@ -404,11 +388,15 @@ class Run {
   /** The cloud has changed its mind about a node to which something was written, and nobody knows whether it arrived. */
   async #mayHaveOthers(node: Node, found: readonly string[], signal: AbortSignal): Promise<boolean> {
     const { name = '', uid = '' } = node.metadata ?? {};
-    const held = this.#ranges.heldBy(uid);
+    const held = this.#claims.ranges.heldBy(uid);
     if (!held || podCidrsOf(node).length > 0 || held.join() === firstOfEachFamily(found).join()) return false;
     const live = await this.#nodes.get({ name }, { signal });
     this.#hold(live);
-    return live.metadata?.uid !== uid || podCidrsOf(live).length > 0;
+    if (live.metadata?.uid !== uid || this.#claims.ranges.heldBy(uid)?.join() !== held.join()) return true;
+    if (podCidrsOf(live).length > 0) return true;
+    // None of it was written.
+    this.#claims.ranges.release(uid);
+    return false;
   }
 
   /** A store that is behind must not set a range free that a node has. */
@@ -420,8 +408,7 @@ class Run {
       if (!isNotFound(error)) throw error;
     }
     if (live?.metadata?.uid === uid) return;
-    this.#ranges.release(uid);
-    this.#verdicts.forget(uid);
+    this.#claims.forget(uid);
   }
 
   *list(): Iterable<Standing> {
@@ -443,7 +430,7 @@ class Run {
       node,
       found,
       answered: answer && factOfAnswer(answer, clock.monotonic(), 'Last look-up'),
-      plan: this.#plan(node, found && firstOfEachFamily(found)),
+      plan: planCloudRanges(this.#observe(node, found)),
       refusesMs: this.#other?.refusesForMs ?? 0,
     });
   }

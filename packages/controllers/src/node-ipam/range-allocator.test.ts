@@ -349,7 +349,18 @@ test('two nodes that have one range already are told, and it is given to no thir
   rig.join('d');
   await rig.advance(MINUTE);
   assert.deepEqual(rig.eventsOf('b'), ['PodCIDRClash']);
+  assert.match(rig.events[0]?.note.message ?? '', /10\.0\.0\.0\/24 of node b overlaps that of node a\. Delete one/u);
   assert.deepEqual(rig.given, { b: '10.0.0.0/24', c: '10.0.1.0/24', d: '' });
+});
+
+test('a node whose pod CIDR is in the Service range is told', async () => {
+  await using rig = new IpamRig({ clusterCidr: '10.0.0.0/22', serviceClusterIpRange: '10.0.0.0/24' });
+  rig.join('a', ['10.0.0.0/24']);
+  await started(rig);
+  assert.match(
+    rig.events[0]?.note.message ?? '',
+    /10\.0\.0\.0\/24 of node a overlaps that of another node or the Service range\./u,
+  );
 });
 
 test('upstream’s metrics are kept', async () => {

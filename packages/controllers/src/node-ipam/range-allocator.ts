@@ -40,6 +40,8 @@ import { tellSetAside } from '../set-aside.ts';
 import { isUnmanaged, type UnmanagedRule } from '../unmanaged-nodes.ts';
 
 const BACKOFF = { baseMs: 50, maxMs: 300_000 };
+/** Of nodes that have a part of the pod CIDR of another one. */
+const MOST_NAMED = 3;
 
 export interface RangeAllocatorDependencies
   extends ControllerDependencies, Pick<AllocatorWatchOptions, 'observeMs' | 'exclusive'> {
@@ -189,8 +191,16 @@ class Run {
     if (shared.length === 0) return;
     const message = shared.some((cidr) => this.#ranges.isTooWide(cidr))
       ? `The pod CIDR ${shared.join(', ')} of node ${name} is too wide for one node, so other nodes get parts of it. Delete this node and let it register again.`
-      : `Another node, or the Service range, overlaps the pod CIDR ${shared.join(', ')} of node ${name}. Delete one of the nodes and let it register again.`;
+      : `The pod CIDR ${shared.join(', ')} of node ${name} overlaps that of ${this.#othersIn(shared, name)}. Delete one of the nodes and let it register again.`;
     if (this.#told.tell(node, { type: 'Warning', reason: 'PodCIDRClash', message })) this.#deps.logger.error(message);
+  }
+
+  /** Nodes that hold a part of these, in words. */
+  #othersIn(texts: readonly string[], name: string): string {
+    const cidrs = texts.map(parseCidr).filter((cidr) => cidr !== undefined);
+    const holders = new Set(cidrs.flatMap((cidr) => [...this.#ranges.holdersIn(cidr)].map((one) => one.name)));
+    const others = [...holders].filter((one) => one !== name).slice(0, MOST_NAMED);
+    return others.length > 0 ? `node ${others.join(', ')}` : 'another node or the Service range';
   }
 
   /** From memory alone. */

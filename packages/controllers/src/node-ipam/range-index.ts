@@ -12,7 +12,7 @@ export class RangeIndex {
 
   /** One more holds this range. Returns whether another one held a part of it. */
   occupy(cidr: Cidr): boolean {
-    const shared = this.#touches(cidr);
+    const shared = this.holders(cidr) > 0;
     const ranges = this.#byBits.get(cidr.bits) ?? new Map<string, Counted>();
     this.#byBits.set(cidr.bits, ranges);
     const known = ranges.get(cidr.text);
@@ -30,14 +30,13 @@ export class RangeIndex {
     if (ranges.size === 0) this.#byBits.delete(cidr.bits);
   }
 
-  #touches(cidr: Cidr): boolean {
+  /** How many hold a part of this range. */
+  holders(cidr: Cidr): number {
+    let count = 0;
     for (const [bits, ranges] of this.#byBits) {
-      if (bits <= cidr.bits) {
-        if (ranges.has(cidrAt(cidr.family, cidr.first, bits).text)) return true;
-      } else {
-        for (const one of ranges.values()) if (overlaps(one.cidr, cidr)) return true;
-      }
+      if (bits <= cidr.bits) count += ranges.get(cidrAt(cidr.family, cidr.first, bits).text)?.count ?? 0;
+      else for (const one of ranges.values()) if (overlaps(one.cidr, cidr)) count += one.count;
     }
-    return false;
+    return count;
   }
 }

@@ -1,29 +1,58 @@
 /** What the cloud has said of pod CIDRs that nodes have: a kubelet chooses those with which it registers. */
 import { contains, parseCidr } from '@outrigger/cloud-provider';
+import type { DatedAnswer } from '@outrigger/cloud-runtime';
+import { rangesIn } from './cloud-ranges-inputs.ts';
+
+/** So many answers without ranges say that there are none: a new machine gets its ranges a little later than it is there. */
+const PATIENT_ANSWERS = 3;
+/** Sooner than this, the same has been asked twice. */
+const APART_MS = 500;
 
 interface Verdict {
   readonly cidrs: string;
-  readonly isTrue: boolean;
+  readonly isTrue: boolean | undefined;
+  /** Answers without ranges. */
+  readonly without: number;
+  /** Of the last answer that counts; monotonic. */
+  readonly asOf: number;
 }
 
 export class RangeVerdicts {
   readonly #byUid = new Map<string, Verdict>();
 
-  /** Once they were the machine's they stay so: the cloud may change its mind, and the node keeps its pod CIDRs. */
-  hear(uid: string, held: readonly string[], cloud: readonly string[]): void {
-    if (this.of(uid, held)) return;
-    const ranges = cloud.map(parseCidr).filter((cidr) => cidr !== undefined);
-    const isTrue = held.map(parseCidr).every((cidr) => cidr && ranges.some((range) => contains(range, cidr)));
-    this.#byUid.set(uid, { cidrs: held.join(), isTrue });
+  /**
+   * Once they were the machine's they stay so: the cloud may change its mind, and the node keeps its pod CIDRs. A look-up that failed says
+   * nothing, however often.
+   */
+  hear(uid: string, held: readonly string[], answer: DatedAnswer): void {
+    const before = this.#about(uid, held);
+    if (answer.result.kind === 'failed' || before?.isTrue) return;
+    const cloud = rangesIn(answer);
+    const cidrs = held.join();
+    const { asOf } = answer;
+    if (cloud) this.#byUid.set(uid, { cidrs, isTrue: areIn(cloud, held), without: 0, asOf });
+    else if (!before || asOf - before.asOf >= APART_MS) {
+      const without = (before?.without ?? 0) + 1;
+      this.#byUid.set(uid, { cidrs, isTrue: without < PATIENT_ANSWERS ? before?.isTrue : false, without, asOf });
+    }
   }
 
-  /** Whether they are those of the node's machine; `undefined`: the cloud has not been heard. */
+  /** Whether they are those of the node's machine; `undefined`: the cloud has not said. */
   of(uid: string, held: readonly string[]): boolean | undefined {
-    const verdict = this.#byUid.get(uid);
-    return verdict?.cidrs === held.join() ? verdict.isTrue : undefined;
+    return this.#about(uid, held)?.isTrue;
   }
 
   forget(uid: string): void {
     this.#byUid.delete(uid);
   }
+
+  #about(uid: string, held: readonly string[]): Verdict | undefined {
+    const verdict = this.#byUid.get(uid);
+    return verdict?.cidrs === held.join() ? verdict : undefined;
+  }
+}
+
+function areIn(cloud: readonly string[], held: readonly string[]): boolean {
+  const ranges = cloud.map(parseCidr).filter((cidr) => cidr !== undefined);
+  return held.map(parseCidr).every((cidr) => cidr && ranges.some((range) => contains(range, cidr)));
 }
