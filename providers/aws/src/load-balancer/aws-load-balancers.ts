@@ -74,6 +74,7 @@ export class AwsLoadBalancers implements LoadBalancers {
   readonly consistency = 'eventual';
   readonly #parts: ReturnType<typeof partLoadBalancers>;
   readonly #options: AwsLoadBalancersOptions;
+  readonly #leftOut: LeftOut;
   readonly #toldLast: ToldLast;
   #factsError: Error | undefined;
 
@@ -81,10 +82,17 @@ export class AwsLoadBalancers implements LoadBalancers {
     const { access, client, config, facts, host, name, named, otherKinds, place } = options;
     const { clock, cluster } = host;
     this.#options = options;
-    const leftOut = new LeftOut(clock);
-    this.#toldLast = new ToldLast(leftOut);
-    const instanceIdsOf: KindSetup['instanceIdsOf'] = (backEnds) =>
+    this.#leftOut = new LeftOut(clock);
+    this.#toldLast = new ToldLast(this.#leftOut);
+    const idsOf = (backEnds: readonly BackEnd[]): readonly string[] =>
       [...new Set(backEnds.flatMap(({ node }) => instanceIdIn(node.providerID, name) ?? []))].toSorted();
+    // Each port of a Service asks for the same.
+    const known = new WeakMap<readonly BackEnd[], readonly string[]>();
+    const instanceIdsOf: KindSetup['instanceIdsOf'] = (backEnds) => {
+      const ids = known.get(backEnds) ?? idsOf(backEnds);
+      known.set(backEnds, ids);
+      return ids;
+    };
     const setup: KindSetup = {
       client,
       clock,
@@ -93,7 +101,7 @@ export class AwsLoadBalancers implements LoadBalancers {
       facts: () => this.#facts(facts),
       settingsOf: ({ service }) => settingsOf(service, config()),
       look: new Elbv2Look({ client, clock, clusterId: cluster.id }),
-      leftOut,
+      leftOut: this.#leftOut,
     };
     const nlb = {
       ...setup,
@@ -148,7 +156,8 @@ export class AwsLoadBalancers implements LoadBalancers {
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
     if (desired.wanted && isServedElsewhere(desired.service)) return elsewhere(desired, parts);
     if (desired.wanted) checkNotHeld(desired, parts, () => this.#facts(this.#options.facts));
-    return this.#toldLast.planned(desired, this.#parts.plan(desired, parts));
+    const plan = this.#leftOut.checked(desired, this.#parts.plan(desired, parts), parts);
+    return this.#toldLast.planned(desired, plan);
   }
 
   planMembers(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
@@ -246,7 +255,7 @@ function labelled(service: LoadBalancerService, backEnds: readonly BackEnd[]): r
   }
   const wanted = [...labels];
   return backEnds.filter(({ node }) =>
-    wanted.every(([key, value]) => (value === '' ? key in node.labels : node.labels[key] === value)),
+    wanted.every(([key, value]) => Object.hasOwn(node.labels, key) && (value === '' || node.labels[key] === value)),
   );
 }
 

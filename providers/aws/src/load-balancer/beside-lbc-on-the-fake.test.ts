@@ -217,6 +217,28 @@ for (const [kind, service] of Object.entries(SERVICES)) {
   });
 }
 
+for (const kind of ['Network', 'Classic'] as const) {
+  test(`a ${kind} Load Balancer of ours that somebody has given a tag of LBC is ours still, and goes with its Service`, async () => {
+    const rig = new FakeRig();
+    const { account } = rig.aws;
+    const service = { ...serviceOf(), ...(kind === 'Classic' && { annotations: {} }) };
+    await rig.bring(rig.desired(service));
+    const before = await rig.parts(service);
+    const Tags = [{ Key: 'service.eks.amazonaws.com/stack', Value: 'x' }];
+    for (const { id } of account.classics.all())
+      await rig.client.elb(rig.call, 'AddTags', { LoadBalancerNames: [id], Tags });
+    for (const { id } of [...account.balancers.all(), ...account.targetGroups.all()])
+      await rig.client.elbv2(rig.call, 'AddTags', { ResourceArns: [id], Tags });
+    rig.started();
+    const ids = (parts: typeof before): readonly string[] => parts.map(({ id }) => id).toSorted();
+    assert.deepEqual(ids(await rig.parts(service)), ids(before));
+    assert.deepEqual(ids(await rig.balancers.listOwned(rig.call)), ids(before));
+    assert.deepEqual(await rig.bring(rig.desired(service)), []);
+    await rig.bring(rig.desired(service, [], false));
+    assert.deepEqual([account.classics.all(), account.balancers.all(), account.targetGroups.all()], [[], [], []]);
+  });
+}
+
 test('a security group with the very name of a Service’s that has a tag of LBC is not touched', async () => {
   for (const [service, name] of [
     [CLASSIC, classicGroupName(CLASSIC)],

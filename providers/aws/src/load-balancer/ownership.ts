@@ -65,7 +65,7 @@ export function tagChanges(there: Tags, additional: Tags): { readonly set: Tags;
   const wanted = { ...additional, ...askedTag(additional) };
   const set = Object.fromEntries(Object.entries(wanted).filter(([key, value]) => there[key] !== value));
   const asked = (there[ASKED] ?? '').split(' ').filter((key) => key !== '');
-  const old = [...asked, ASKED].filter((key) => key in there && !(key in wanted));
+  const old = [...asked, ASKED].filter((key) => Object.hasOwn(there, key) && !Object.hasOwn(wanted, key));
   return { set, remove: old };
 }
 
@@ -88,9 +88,9 @@ export function isPredecessors(
   return isOfCluster && tags[SERVICE_NAME] === `${namespace}/${name}`;
 }
 
-/** The AWS Load Balancer Controller's, or EKS': never touched. */
+/** The AWS Load Balancer Controller's, or EKS': never touched. With an owner's tags it is that one's, whatever else has been added to it. */
 export function isOfOthers(tags: Tags): boolean {
-  return Object.keys(tags).some((key) => THEIRS.test(key));
+  return !ownerIn(tags) && Object.keys(tags).some((key) => THEIRS.test(key));
 }
 
 /** Keys have no spaces where they come from; of what does not fit, nothing is ever taken away. */

@@ -5,7 +5,7 @@ import { itemsOf } from './annotation-rows.ts';
 export function keyValuesOf(text: string | undefined): ReadonlyMap<string, string> {
   const pairs = itemsOf(text).map((item): readonly [string, string] => {
     const at = item.indexOf('=');
-    return at < 0 ? [item, ''] : [item.slice(0, at), item.slice(at + 1)];
+    return at < 0 ? [item, ''] : [item.slice(0, at).trim(), item.slice(at + 1).trim()];
   });
   return new Map(pairs.filter(([key]) => key !== ''));
 }

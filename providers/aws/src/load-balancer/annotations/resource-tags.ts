@@ -7,7 +7,8 @@ const MOST = 40;
 const KEY_LENGTH = 128;
 const VALUE_LENGTH = 256;
 /** Of AWS itself, and what says to whom something belongs: here, and to the other programs that would change or delete it by that. */
-const RESERVED = /^(?:aws:|KubernetesCluster$|(?:[a-z0-9-]+\.)*(?:kubernetes\.io|k8s\.aws|outrigger\.dev)\/)/iu;
+const RESERVED =
+  /^(?:aws:|KubernetesCluster$|(?:[a-z0-9-]+\.)*(?:kubernetes\.io|k8s\.aws|eks\.amazonaws\.com|outrigger\.dev)\/)/iu;
 
 /** Throws `invalid` where AWS would refuse one, and where one says that something is another's. */
 export function additionalTagsOf(text: string | undefined): Readonly<Record<string, string>> {

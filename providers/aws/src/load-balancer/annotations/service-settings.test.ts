@@ -196,16 +196,19 @@ test('a Classic Load Balancer has IPv4 alone, and says so', () => {
 });
 
 test('tags that say whose something is are refused', () => {
-  assert.deepEqual(settings({ set: { tags: ' team=a=b, cost ,=x,, team=shop' } }).tags, { cost: '', team: 'shop' });
+  assert.deepEqual(settings({ set: { tags: ' team=a=b, cost ,=x,, team = shop' } }).tags, { cost: '', team: 'shop' });
   const reserved = [
     'kubernetes.io/cluster/other',
     'outrigger.dev/owner',
     'aws:x',
     'KubernetesCluster',
     'elbv2.k8s.aws/cluster',
+    'service.eks.amazonaws.com/stack',
+    'elbv2.EKS.amazonaws.com/cluster',
   ];
   for (const key of reserved)
-    assert.throws(() => settings({ set: { tags: `${key}=owned` } }), /to whom it belongs/, key);
+    for (const text of [key, `${key} `])
+      assert.throws(() => settings({ set: { tags: `${text}=owned` } }), /to whom it belongs/, key);
   assert.throws(() => settings({ set: { tags: 'a=<b>' } }), /only letters/);
   const many = Array.from({ length: 41 }, (_, i) => `k${i}`).join(',');
   assert.throws(() => settings({ set: { tags: many } }), /at most 40/);

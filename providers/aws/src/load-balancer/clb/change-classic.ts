@@ -4,7 +4,7 @@ import type { AwsClient } from '../../client/aws-client.ts';
 import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
 import type { Listener as WireListener, LoadBalancerDescription } from '../../client/generated/elb.ts';
 import type { BackEndAccess } from '../frame.ts';
-import { hasToWait, LeftOutError, type Closed } from '../left-out.ts';
+import { hasToWait, LeftOutError, WaitsError, type Closed } from '../left-out.ts';
 import {
   hasTls,
   listenersIn,
@@ -49,7 +49,7 @@ export class ClassicChange {
     const [source] = SecurityGroups;
     const instances = instancesIn(there);
     const closed = source === undefined ? undefined : await this.#access.open(source, instances, this.#call);
-    if (closed && hasToWait(closed, instances)) throw this.#leftOut(closed.instances, closed.error);
+    if (closed && hasToWait(closed, instances)) throw new WaitsError(closed.instances, closed.error);
     await this.setGroups(SecurityGroups);
   }
 
@@ -80,7 +80,10 @@ export class ClassicChange {
     throw new CloudError('conflict', `subnet ${id}: the load balancer has another one of its zone, which is to stay`);
   }
 
-  /** A listener cannot be changed, but for its certificate: it goes and comes again, at once. Those of new ports come first. */
+  /**
+   * A listener cannot be changed, but for its certificate: it goes and comes again, at once. Those of new ports come first, and nothing goes
+   * for a certificate that AWS refuses.
+   */
   async listeners(thing: LoadBalancerDescription, wanted: readonly ClassicListener[]): Promise<void> {
     const LoadBalancerName = this.#LoadBalancerName;
     const there = new Map(listenersIn(thing).map((one) => [one.port, one]));
@@ -91,9 +94,8 @@ export class ClassicChange {
     });
     const gone = [...there.keys()].filter((port) => !wanted.some((one) => one.port === port));
     const LoadBalancerPorts = [...changed.map(({ port }) => port), ...gone];
-    if (LoadBalancerPorts.length > 0) {
-      await this.#elb(this.#call, 'DeleteLoadBalancerListeners', { LoadBalancerName, LoadBalancerPorts });
-    }
+    await this.#tryCertificate(changed, there, wanted);
+    await this.#deleteListeners(LoadBalancerPorts);
     await this.#create(changed);
     for (const { certificate, port } of wanted) {
       const old = there.get(port);
@@ -136,7 +138,7 @@ export class ClassicChange {
 
   /**
    * The nodes let it in first. New ones come before old ones go, and these go whatever becomes of those that come; but where none comes or
-   * stays, those that are there serve on. Rejects with a `LeftOutError` for those that cannot come.
+   * stays, those that are there serve on. Rejects with a `LeftOutError` for those that cannot come, with a `WaitsError` where that is all.
    */
   async instances(there: LoadBalancerDescription, wanted: readonly string[], source?: string): Promise<void> {
     const registered = instancesIn(there);
@@ -153,15 +155,14 @@ export class ClassicChange {
       this.#call.signal.throwIfAborted();
       failure = asError(error);
     }
-    const removed = wanted.length > 0 && taken.length === 0 ? [] : registered.filter((id) => !wanted.includes(id));
-    if (removed.length > 0) await this.#deregister(removed);
+    const going = registered.filter((id) => !wanted.includes(id));
+    const mayGo = wanted.length === 0 || taken.length > 0;
+    if (mayGo && going.length > 0) await this.#deregister(going);
     if (failure) throw failure;
     const error = closed?.error ?? refused.error;
-    if (error) throw this.#leftOut([...(closed?.instances ?? []), ...refused.ids], error);
-  }
-
-  #leftOut(ids: Iterable<string>, why: Error): LeftOutError {
-    return new LeftOutError(this.#LoadBalancerName, ids, why);
+    if (!error) return;
+    const isDone = mayGo || going.length === 0;
+    throw new (isDone ? LeftOutError : WaitsError)([...(closed?.instances ?? []), ...refused.ids], error);
   }
 
   async #deregister(ids: readonly string[]): Promise<void> {
@@ -190,6 +191,34 @@ export class ClassicChange {
     if (Subnets.length === 0) return;
     const input = { LoadBalancerName: this.#LoadBalancerName, Subnets };
     await this.#elb(this.#call, 'DetachLoadBalancerFromSubnets', input);
+  }
+
+  /** By a listener at a port of nobody, as no other request asks AWS about one. Where it has no room for that it is not known before. */
+  async #tryCertificate(
+    changed: readonly ClassicListener[],
+    there: ReadonlyMap<number, ClassicListener>,
+    wanted: readonly ClassicListener[],
+  ): Promise<void> {
+    const known = new Set([...there.values()].map(({ certificate }) => certificate));
+    const one = changed.find(({ certificate }) => certificate !== undefined && !known.has(certificate));
+    const old = one && there.get(one.port);
+    if (!old) return;
+    let port = 65_535;
+    while (there.has(port) || wanted.some((each) => each.port === port)) port--;
+    // Of listeners that lead to one port of the nodes, either all speak TLS to it or none.
+    const targetProtocol = hasTls({ protocol: old.targetProtocol }) ? 'SSL' : 'TCP';
+    try {
+      await this.#create([{ ...one, port, protocol: 'SSL', nodePort: old.nodePort, targetProtocol }]);
+    } catch (error) {
+      if (awsCodeOf(error) !== 'InvalidConfigurationRequest') throw error;
+    }
+    await this.#deleteListeners([port]);
+  }
+
+  async #deleteListeners(LoadBalancerPorts: readonly number[]): Promise<void> {
+    if (LoadBalancerPorts.length === 0) return;
+    const LoadBalancerName = this.#LoadBalancerName;
+    await this.#elb(this.#call, 'DeleteLoadBalancerListeners', { LoadBalancerName, LoadBalancerPorts });
   }
 
   async #create(listeners: readonly ClassicListener[]): Promise<void> {

@@ -146,6 +146,7 @@ class ClassicCalls {
       tags,
       settings: hash,
       instances: leftOut.with(nameOf(thing), instances),
+      leftOut: leftOut.of(nameOf(thing)),
       access: isOpen,
       dnsName: thing.DNSName,
     };

@@ -139,6 +139,33 @@ test('a changed certificate and policy are set in place; of TLS that loses its p
   assert.equal(site.aws.calls.counts()['elb:DeleteLoadBalancerListeners'] ?? 0, before);
 });
 
+test('a certificate that AWS does not know takes no listener away, however often it is tried; one that it knows is no gap either', async () => {
+  const { bring, site } = rig();
+  const ports = [80, 443].map(
+    (port) => ({ name: `p${port}`, port, protocol: 'TCP', nodePort: 30_000 + port }) as const,
+  );
+  await bring({ ports });
+  const deletions = (): number => site.aws.calls.counts()['elb:DeleteLoadBalancerListeners'] ?? 0;
+  const shown = (): readonly string[] =>
+    site.classic.listeners.map(({ port, protocol }) => `${port} ${protocol}`).toSorted();
+  const set = { certificate: CERTIFICATE, tlsPorts: '443', backendProtocol: 'ssl' };
+  const refused = { operation: 'CreateLoadBalancerListeners', status: 400, code: 'CertificateNotFound' };
+  site.aws.faults.set({ ...refused, times: 1_000 });
+  for (let pass = 0; pass < 3; pass++) {
+    await assert.rejects(bring({ ports, set }), { apiCode: 'CertificateNotFound' });
+    assert.deepEqual([shown(), deletions()], [['443 TCP', '80 TCP'], 0]);
+  }
+  site.aws.faults.set();
+  // Killed when the old one has gone: the next process makes the one that AWS has taken.
+  site.loseWrite(2, true);
+  await assert.rejects(bring({ ports, set }));
+  assert.deepEqual(shown(), ['80 TCP']);
+  site.restart();
+  await bring({ ports, set });
+  assert.deepEqual(shown(), ['443 SSL', '80 TCP']);
+  assert.deepEqual(site.aws.takeProblems(), []);
+});
+
 test('instances follow the nodes, also while the wish is refused', async () => {
   const { bring, site } = rig();
   await bring({}, [0, 1]);
@@ -387,5 +414,11 @@ test('an instance that AWS does not know, or whose group is nobody’s, keeps no
   await assert.rejects(site.bring(desired(second, third, ...bad)), { code: 'conflict' });
   assert.deepEqual(site.classic.instanceIds.toSorted(), [second, third].toSorted());
   assert.ok(!site.aws.account.rules.all().some(({ groupId, isEgress }) => groupId === stranger && !isEgress));
-  assert.equal((await site.plan(desired(second, third, ...bad))).complete, true);
+  const { actions, complete, ingress } = await site.plan(desired(second, third, ...bad));
+  assert.deepEqual([actions, complete, ingress.length], [[], false, 1]);
+  // One of them is known by now.
+  site.aws.account.instances.seed({ ...site.aws.account.instances.get(first)!, id: 'i-0fedcba9876543210' });
+  await site.clock.advance(60_000);
+  await assert.rejects(site.bring(desired(second, third, ...bad)), { message: /2 instances in all/u });
+  assert.deepEqual(site.classic.instanceIds.toSorted(), [second, third, 'i-0fedcba9876543210'].toSorted());
 });

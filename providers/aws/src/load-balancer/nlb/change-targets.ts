@@ -3,7 +3,7 @@ import { asError, CloudError, type CallContext, type Owner } from '@outrigger/cl
 import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
 import { chunks } from '../../client/pages.ts';
 import { loadBalancerName } from '../names.ts';
-import { LeftOutError, listed, type Closed } from '../left-out.ts';
+import { LeftOutError, listed, WaitsError, type Closed } from '../left-out.ts';
 import type { NlbSetup } from './nlb-setup.ts';
 
 /** `RegisterTargets` and `DeregisterTargets` take no more. */
@@ -11,7 +11,7 @@ const MOST = 100;
 
 type Needs = Pick<NlbSetup, 'access' | 'client' | 'leftOut' | 'targets'>;
 
-/** What can be changed is; rejects with a `LeftOutError` for what AWS, or the security group of its node, does not take. */
+/** What can be changed is; rejects with a `LeftOutError` for what AWS, or the security group of its node, does not take, with a `WaitsError` where that is all. */
 export async function changeTargets(
   { access, client, leftOut, targets }: Needs,
   arn: string,
@@ -63,7 +63,9 @@ export async function changeTargets(
   if (failure) throw failure;
   targets.changed(arn, taken);
   const ids = [...(closed?.instances ?? []), ...refused];
-  if (ids.length > 0) throw new LeftOutError(arn, ids, closed?.error ?? refusal(refused));
+  if (ids.length === 0) return;
+  const isDone = taken.every((id) => wanted.includes(id));
+  throw new (isDone ? LeftOutError : WaitsError)(ids, closed?.error ?? refusal(refused));
 }
 
 /** One that AWS does not take fails the request of all: without those that it names it is sent once more. Gives them back. */

@@ -4,7 +4,7 @@ import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/p
 import type { LoadBalancer, TargetGroup } from '../../client/generated/elbv2.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
 import { LOAD_BALANCER, SECURITY_GROUP, SHARED_GROUP, TARGET_GROUP } from '../frame.ts';
-import { hasToWait, LeftOutError, type Closed } from '../left-out.ts';
+import { hasToWait, WaitsError, type Closed } from '../left-out.ts';
 import { maySee, touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
 import { arnOf, groupArnOf } from '../observe/elbv2-look.ts';
@@ -235,7 +235,7 @@ class LoadBalancerCalls {
       const listeners = Listeners.map(({ ListenerArn = '' }) => ListenerArn);
       await this.#tagging.follow(id, tags, call, listeners);
     }
-    if (closed) throw new LeftOutError(id, closed.instances, closed.error);
+    if (closed) throw new WaitsError(closed.instances, closed.error);
   }
 
   async #withGroups<T>(

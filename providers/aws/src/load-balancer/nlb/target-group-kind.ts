@@ -149,7 +149,7 @@ class TargetGroupCalls {
     if (usesShared && ids.length > 0) await access.learn(ids, call);
     const judged = leftOut.without(arn, ids);
     const isOpen = !usesShared || ids.length === 0 || (sharedId !== undefined && access.isOpen(sharedId, judged));
-    return shownAs(one, hash, { ids: leftOut.with(arn, ids), isOpen });
+    return shownAs(one, hash, { ids: leftOut.with(arn, ids), isOpen, leftOut: leftOut.of(arn) });
   }
 
   async create(request: PartRequest, call: CallContext): Promise<{ readonly id: string }> {
@@ -203,7 +203,7 @@ class TargetGroupCalls {
         ? await access.useShared((shared) => access.open(shared, targets, call), call)
         : undefined;
     if (changed.includes('targets')) await changeTargets(this.#setup, id, { owner, wanted: targets }, call);
-    if (closed) throw new LeftOutError(id, closed.instances, closed.error);
+    if (closed) throw new LeftOutError(closed.instances, closed.error);
   }
 }
 
@@ -263,7 +263,7 @@ function checkInput({ healthy, interval, path, port, timeout, unhealthy }: Check
 function shownAs(
   { isDeleted, tags, thing }: Tagged<TargetGroup>,
   hash: string | undefined,
-  targets: { readonly ids: readonly string[]; readonly isOpen: boolean } | undefined,
+  targets: (Record<'ids' | 'leftOut', readonly string[]> & { readonly isOpen: boolean }) | undefined,
 ): ListedPart {
   const fixed: Fixed = {
     protocol: thing.Protocol ?? 'TCP',
@@ -292,6 +292,7 @@ function shownAs(
       tags,
       targets: targets?.ids,
       isOpen: targets?.isOpen,
+      leftOut: targets?.leftOut,
     },
   };
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { withAddress } from '../bring-to-its-end.suite.ts';
+import { sameSet } from './nlb-setup.ts';
 import { desiredOf, NlbRig, serviceOf } from './nlb-rig.suite.ts';
 
 const instances = (from: number, to: number): readonly string[] =>
@@ -35,14 +37,31 @@ test('a machine that AWS does not take keeps no other out, and the Service says 
   await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0000000b/u });
   const [[group] = []] = rig.elbv2.targetGroups;
   assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000a', 'i-0000000c']);
-  const { complete, ingress } = await rig.plan(desired);
-  assert.ok(complete && ingress.length > 0, 'the others are served');
+  const plan = await rig.plan(desired);
+  assert.deepEqual([plan.actions, plan.complete, plan.ingress.length], [[], false, 1]);
+  // As long as that is so each plan says it, but for the one that brings the address.
+  await assert.rejects(rig.plan(withAddress(desired, plan)), { code: 'conflict', message: /i-0000000b/u });
   await rig.clock.advance(60_000);
   await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0000000b/u });
   rig.elbv2.stopped.clear();
   await rig.clock.advance(60_000);
   await rig.bring(desired);
   assert.deepEqual(rig.elbv2.targetsOf(group!).toSorted(), ['i-0000000a', 'i-0000000b', 'i-0000000c']);
+  assert.equal((await rig.plan(withAddress(desired, plan))).complete, true);
+});
+
+test('one that has become a target without us, or has left, is left out no more', async () => {
+  const rig = new NlbRig();
+  rig.elbv2.stopped.add('i-0000000b');
+  const desired = desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b']);
+  await assert.rejects(rig.bring(desired), { message: /i-0000000b/u });
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000a']));
+  await assert.rejects(rig.bring(desired), { message: /i-0000000b/u });
+  const [[group] = []] = rig.elbv2.targetGroups;
+  rig.elbv2.targets.get(group!)?.set('i-0000000b', 'initial');
+  // As long as what AWS has is believed.
+  await rig.clock.advance(600_000);
+  assert.deepEqual(await rig.bring(desired), []);
 });
 
 test('an ID that AWS does not know the form of keeps no other out, of all ports, and those that leave go', async () => {
@@ -109,5 +128,27 @@ test('nodes that are no instances are no targets, and labels narrow them', () =>
   assert.deepEqual(balancers.selectBackEnds(serviceOf(), all), [one, labelled]);
   const narrowed = serviceOf({ 'target-node-labels': 'pool=edge,zone=' });
   assert.deepEqual(balancers.selectBackEnds(narrowed, all), [labelled]);
+  assert.deepEqual(balancers.selectBackEnds(serviceOf({ 'target-node-labels': 'constructor=' }), all), []);
   assert.deepEqual(balancers.selectBackEnds(serviceOf({ 'healthcheck-interval': 'x' }), all), [one, labelled]);
+});
+
+test('the targets of hundreds of ports are one list, and are compared as sets', async () => {
+  const rig = new NlbRig();
+  const desired = desiredOf(serviceOf({}, {}, [80, 443]), instances(0, 100));
+  const asked = (await rig.plan(desired)).actions.flatMap(({ input, part }) =>
+    part === 'target-group' ? [(input['attributes'] as { readonly targets: unknown }).targets] : [],
+  );
+  assert.equal(asked.length, 2);
+  assert.equal(asked[0], asked[1]);
+  for (const [a, b, isSame] of [
+    [['x', 'y'], ['y', 'x'], true],
+    [['x', 'x', 'y'], ['x', 'y', 'y'], true],
+    [['x', 'y'], ['x'], false],
+    [['x'], ['x', 'y'], false],
+    [[], ['x'], false],
+    [['x'], [], false],
+    [[], [], true],
+    [undefined, [], false],
+  ] as const)
+    assert.equal(sameSet(a, b), isSame, JSON.stringify([a, b]));
 });

@@ -5,7 +5,7 @@
 import { parseCidr } from '@outrigger/cloud-provider';
 import type { IpPermission } from '../../client/generated/ec2.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
-import { describedRulesIn, type DescribedRule, type RuleText } from './rules.ts';
+import { checkRuleCount, describedRulesIn, protocolsOf, type DescribedRule, type RuleText } from './rules.ts';
 
 /** What one load balancer needs in each group of nodes. */
 export type NodeRules = Readonly<Record<RuleText, 'client' | 'health'>>;
@@ -27,7 +27,7 @@ const PREFIX = 'kubernetes.io/rule/nlb/';
 const MTU = `${PREFIX}mtu`;
 const KUBE_PROXY = 'tcp 10256-';
 
-/** `subnetRanges`: of the subnets that it is in. */
+/** `subnetRanges`: of the subnets that it is in. Throws `invalid` for too many. */
 export function nodeRulesOf(
   {
     health,
@@ -38,13 +38,14 @@ export function nodeRulesOf(
   subnetRanges: readonly string[],
 ): NodeRules {
   const isHidden = targetGroupAttributes['preserve_client_ip.enabled'] === 'false';
+  const clients = isHidden ? [...sourceRanges, ...subnetRanges] : sourceRanges;
   const rules: Record<RuleText, 'client' | 'health'> = {};
+  checkRuleCount(listeners.flatMap(({ targetProtocol }) => protocolsOf(targetProtocol)).length, clients);
   for (const { nodePort, targetProtocol } of listeners) {
     const port = health.port ?? nodePort;
     for (const range of subnetRanges) rules[`tcp ${port}-${port} ${range}`] ??= 'health';
-    for (const protocol of targetProtocol === 'TCP_UDP' ? ['tcp', 'udp'] : [targetProtocol === 'UDP' ? 'udp' : 'tcp'])
-      for (const range of isHidden ? [...sourceRanges, ...subnetRanges] : sourceRanges)
-        rules[`${protocol} ${nodePort}-${nodePort} ${range}`] = 'client';
+    for (const protocol of protocolsOf(targetProtocol))
+      for (const range of clients) rules[`${protocol} ${nodePort}-${nodePort} ${range}`] = 'client';
   }
   // Whoever may be a client may ask about health too.
   const isOpen = (rule: RuleText): boolean =>

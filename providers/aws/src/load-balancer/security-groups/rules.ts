@@ -2,26 +2,42 @@
  * Rules of security groups as texts, `tcp 80-80 10.0.0.0/8`: a plan is JSON, and two lists of texts are compared as they are. `all` stands
  * for every protocol and port; of `icmp` and `icmpv6` the numbers are type and code.
  */
-import { parseCidr } from '@outrigger/cloud-provider';
+import { CloudError, parseCidr } from '@outrigger/cloud-provider';
 import type { IpPermission } from '../../client/generated/ec2.ts';
+import type { Listener } from '../annotations/listeners.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
 
 export type RuleText = string;
 
-/** Who may reach the load balancer: its ports, and what path MTU discovery needs. Sorted. */
+/** Of AWS, for one family of addresses at a network interface, whatever its quotas are raised to. */
+const MOST_RULES = 1_000;
+
+/** Throws `invalid` before they are multiplied: each number alone may be large. `ports`: each protocol of one counts. */
+export function checkRuleCount(ports: number, ranges: readonly string[]): void {
+  const ofIPv6 = ranges.filter((range) => range.includes(':')).length;
+  const count = ports * Math.max(ofIPv6, ranges.length - ofIPv6);
+  if (count <= MOST_RULES) return;
+  const message = `${ports} ports and ${ranges.length} source ranges need ${count} rules of a security group, and AWS allows ${MOST_RULES} at most: ask for fewer ports or source ranges`;
+  throw new CloudError('invalid', message);
+}
+
+/** Who may reach the load balancer: its ports, and what path MTU discovery needs. Sorted. Throws `invalid` for too many. */
 export function rulesOf({
   listeners,
   sourceRanges,
 }: Pick<ServiceSettings, 'listeners' | 'sourceRanges'>): readonly RuleText[] {
-  const ports = listeners.flatMap(({ port, protocol }) => {
-    const protocols = protocol === 'TCP_UDP' ? ['tcp', 'udp'] : [protocol === 'UDP' ? 'udp' : 'tcp'];
-    return protocols.map((one) => `${one} ${port}-${port}`);
-  });
+  const ports = listeners.flatMap(({ port, protocol }) => protocolsOf(protocol).map((one) => `${one} ${port}-${port}`));
+  checkRuleCount(ports.length, sourceRanges);
   const all = sourceRanges.flatMap((range) => {
     const isIPv6 = parseCidr(range)?.family === 6;
     return [...ports, isIPv6 ? 'icmpv6 2-0' : 'icmp 3-4'].map((port) => `${port} ${range}`);
   });
   return [...new Set(all)].toSorted();
+}
+
+/** Of EC2, for one of a listener. */
+export function protocolsOf(protocol: Listener['protocol']): readonly string[] {
+  return protocol === 'TCP_UDP' ? ['tcp', 'udp'] : [protocol === 'UDP' ? 'udp' : 'tcp'];
 }
 
 /** Each source of a permission is a rule. Sorted. */

@@ -93,6 +93,24 @@ test('where the group is too full for both, the old ones go first; what never fi
   );
 });
 
+test('of a full group not one rule goes for more than fit; more than there are come in its place as far as they fit', async () => {
+  const { cloud, kind, wanted } = rig();
+  cloud.most = 8;
+  const { id } = await kind.create(wanted(), aCall);
+  const ranges = (count: number) => Array.from({ length: count }, (_, i) => `10.${i}.0.0/16`);
+  const ask = async (sourceRanges: readonly string[]) =>
+    kind.update?.(id, { ...wanted({ sourceRanges }), changed: ['rules'] }, aCall);
+  await ask(['10.0.0.0/8', '11.0.0.0/8', '12.0.0.0/8']);
+  const accepted = cloud.rules(id);
+  const before = cloud.calls().length;
+  await assert.rejects(ask(ranges(5)), { code: 'quota' });
+  assert.deepEqual(cloud.rules(id), accepted);
+  assert.ok(!cloud.calls().slice(before).includes('RevokeSecurityGroupIngress'), 'clients were shut out meanwhile');
+  await ask(ranges(4));
+  assert.equal(cloud.rules(id).filter((rule) => / 10\.\d\.0\.0\/16$/u.test(rule)).length, 8);
+  assert.equal(cloud.rules(id).length, 8);
+});
+
 test('tags that the Service asks for no more go, and those of others stay', async () => {
   const { cloud, kind, wanted } = rig();
   const { id } = await kind.create(wanted({ set: { tags: 'team=shop,cost=1' } }), aCall);

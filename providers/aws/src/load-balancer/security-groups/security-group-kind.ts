@@ -29,6 +29,8 @@ interface GroupAttributes extends Readonly<Record<string, unknown>> {
 }
 
 const isDependency = (error: unknown): boolean => awsCodeOf(error) === 'DependencyViolation';
+/** Each family has a quota of its own. */
+const isIPv6 = (rule: RuleText): boolean => rule.includes(':');
 const GROUP_ID = /^sg-[0-9a-f]+$/u;
 
 export function securityGroupKind(setup: SecurityGroupSetup): PartKind {
@@ -68,7 +70,7 @@ class SecurityGroupKind implements PartKind {
   /** One of the AWS Load Balancer Controller is not taken over, whatever its name is. */
   readonly list: PartKind['list'] = async (call) => {
     const groups = await this.#setup.look.groups(call);
-    const mayBeOurs = groups.filter(({ tags }) => ownerIn(tags) !== undefined || !isOfOthers(tags));
+    const mayBeOurs = groups.filter(({ tags }) => !isOfOthers(tags));
     return mayBeOurs.flatMap((group) => this.#partOf(group) ?? []);
   };
 
@@ -142,7 +144,10 @@ class SecurityGroupKind implements PartKind {
     look.recent.deleted(id);
   };
 
-  /** New ones first: nobody who stays is shut out in between. Of a full group the old ones have to go before. */
+  /**
+   * New ones first: nobody who stays is shut out in between. Of a group that is too full for both, the old ones have to go before, and go
+   * when it is known that the new ones fit: as many as come beyond their number are asked for beside them.
+   */
   async #setRules(id: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
     const { ec2 } = this.#setup.client;
     const { SecurityGroups = [] } = await ec2(call, 'DescribeSecurityGroups', { GroupIds: [id] });
@@ -154,8 +159,16 @@ class SecurityGroupKind implements PartKind {
       await this.#revoke(id, extra, call);
     } catch (error) {
       if (!isCloudError(error, 'quota') || extra.length === 0) throw error;
+      const beyond = [isIPv6, (rule: RuleText) => !isIPv6(rule)].flatMap((isOf) =>
+        missing.filter(isOf).slice(extra.filter(isOf).length),
+      );
+      await this.#authorize(id, beyond, call);
       await this.#revoke(id, extra, call);
-      await this.#authorize(id, missing, call);
+      await this.#authorize(
+        id,
+        missing.filter((rule) => !beyond.includes(rule)),
+        call,
+      );
     }
   }
 
