@@ -5,6 +5,7 @@
 import {
   CloudError,
   canonicalIp,
+  isCloudError,
   loadBalancerOwnerAnnotation,
   parseCidr,
   parseProviderID,
@@ -277,6 +278,8 @@ const annotationTargets: readonly Target[] = Object.values(annotationTable).map(
   run: (text) => bring(serviceOf({ annotations: { [name]: text } })),
 }));
 
+let patterns = 0;
+
 export const targets: readonly Target[] = [
   { name: 'redactor', run: (text) => redactor.redact(text) },
   { name: 'secrets of a provider', run: (text) => secrets.redact(text) },
@@ -434,6 +437,24 @@ export const targets: readonly Target[] = [
       const matches = subnetNamePattern(text);
       matches('x'.repeat(255));
     },
+  },
+  {
+    // Of 25 Services: a longer one is refused.
+    name: 'patterns of floating subnets',
+    run: (text) => {
+      for (let at = 0; at < Math.min(text.length, 25 * 230); at += 230) {
+        const part = text.slice(at, at + 230);
+        for (const pattern of [`~${part}`, `~[${part}]`, `~(?i)[${part}]`, `~(?i)(?:${part}){19}`]) {
+          try {
+            // No two are equal: one that is remembered costs nothing.
+            subnetNamePattern(`${pattern}${patterns++}`);
+          } catch (error) {
+            if (!isCloudError(error, 'invalid')) throw error;
+          }
+        }
+      }
+    },
+    scans: 10_000,
   },
   {
     name: 'name of a floating subnet',

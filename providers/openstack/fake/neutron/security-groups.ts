@@ -1,6 +1,6 @@
 /** Security groups and their rules. */
 import type { Identifiers } from '../identifiers.ts';
-import { parseRange } from '../ip-range.ts';
+import { formatAddress, parseAddress, parseRange } from '../ip-range.ts';
 import { Collection, type StandardAttributes } from './collection.ts';
 import { neutronRefusal } from './neutron-error.ts';
 import type { Quotas } from './quotas.ts';
@@ -143,16 +143,25 @@ export class SecurityGroups {
       remote_ip_prefix: null,
       remote_group_id: null,
       ...rule,
+      ...(rule.remote_ip_prefix && { remote_ip_prefix: asInetNtop(rule.remote_ip_prefix) }),
       project_id: projectId,
     });
   }
+}
+
+/** Neutron stores `str(netaddr.IPNetwork(prefix))`, which glibc's `inet_ntop` writes: the last 32 bits after 96 bits of zeros as IPv4. */
+function asInetNtop(prefix: string): string {
+  const [address = '', bits = ''] = prefix.split('/');
+  const { family, value } = parseAddress(address) ?? {};
+  if (family !== 6 || value === undefined || value >> 32n !== 0n || value >> 16n === 0n) return prefix;
+  return `::${formatAddress(4, value)}/${bits}`;
 }
 
 const EVERYWHERE = new Set(['0.0.0.0/0', '::/0']);
 
 /** What makes two rules one; the description does not (neutron/db/securitygroups_db.py, `_rule_to_key`). */
 function identityOf(rule: NewRule): string {
-  const prefix = rule.remote_ip_prefix ?? null;
+  const prefix = rule.remote_ip_prefix ? asInetNtop(rule.remote_ip_prefix) : null;
   return JSON.stringify([
     rule.security_group_id,
     rule.direction ?? 'ingress',

@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { isCloudError, type LoadBalancerService } from '@outrigger/cloud-provider';
-import { portOf } from './desired/tree-inputs.suite.ts';
+import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { loadBalancerIn } from './observed-tree.ts';
-import { Rig, served, serviceNamed } from './rig.suite.ts';
+import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
 
 /** Nodes with an address of each family. */
 function withBoth({ backEnds, cloud }: Rig): Rig['backEnds'] {
@@ -159,3 +159,39 @@ test('a subnet of the other family is refused before anything is made; it is ask
     JSON.stringify(rig.cloud.calls.counts()),
   );
 });
+
+for (const why of ['the driver has no second VIP', 'it has no leave for the subnet of the second'] as const) {
+  test(`IPv6 first, and ${why}: it is served at its VIP, and no floating IP is made`, async () => {
+    const rig = await Rig.open();
+    rig.backEnds = withBoth(rig);
+    const { id } = rig.seeded.subnet6;
+    const isOfDriver = why === 'the driver has no second VIP';
+    if (isOfDriver) {
+      rig.cloud.faults.set({
+        effect: 'status',
+        status: 501,
+        operation: 'POST /loadbalancers',
+        when: ({ body }) => JSON.stringify(body).includes('additional_vips'),
+        body: { faultcode: 'Server', faultstring: "Provider 'f5' does not support additional_vips", debuginfo: null },
+      });
+    } else {
+      const tags = ['outrigger-namespace=default'];
+      const request = { service: 'network', operation: 'x', method: 'PUT', path: `/v2.0/subnets/${id}/tags` } as const;
+      await rig.client.request(callContext(), { ...request, body: { tags } });
+    }
+    const families = { ipFamilies: ['IPv6', 'IPv4'], ipFamilyPolicy: 'PreferDualStack' } as const;
+    const annotations = annotated(isOfDriver ? {} : { subnetId: id });
+    const web = serviceNamed('web', { ...families, annotations });
+    const plan = await rig.bring(web);
+    assert.deepEqual(
+      [
+        plan.complete,
+        plan.ingress.map(({ ip }) => ip?.startsWith('fd20::')),
+        plan.warnings?.map(({ reason }) => reason),
+      ],
+      [true, [true], ['NoSecondAddress']],
+    );
+    assert.ok(!rig.cloud.calls.all().some(({ operation }) => operation === 'POST /floatingips'));
+    assert.ok((await rig.bring(served(web, plan))).complete);
+  });
+}

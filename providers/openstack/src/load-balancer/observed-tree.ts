@@ -69,7 +69,7 @@ export interface ObservedChildren {
   readonly listeners: readonly ObservedListener[];
   /** Without a listener: what a half-done change left. */
   readonly loosePools: readonly ObservedPool[];
-  /** The CIDR of each subnet in which its VIPs and members lie; without those that nobody asked about. */
+  /** The CIDR of each subnet in which its VIPs and members lie; without those that nobody asked about, and that are not there. */
   readonly subnetCidrs: Readonly<Record<string, string>>;
 }
 

@@ -93,6 +93,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     this.#observer = new Observer({
       client,
       clock,
+      home,
       cluster,
       previousClusterName,
       facts: this.#facts,

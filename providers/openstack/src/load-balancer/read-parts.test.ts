@@ -143,7 +143,11 @@ test('what is no ID is asked about nowhere; a kind that OpenStack does not have 
   );
   assert.deepEqual(kindsOf(answers), ['absent', 'absent', 'absent', 'absent']);
   assert.equal(rig.cloud.calls.all().length, 0);
-  assert.deepEqual(kindsOf(await rig.provider.read([{ kind: 'dns', id: 'x', owner }], callContext())), ['failed']);
+  for (const kind of ['dns', 'constructor', '__proto__', 'toString']) {
+    const id = '00000000-0000-4000-8000-000000000000';
+    const [answer] = await rig.provider.read([{ kind, id, owner }], callContext());
+    assert.ok(answer?.kind === 'failed' && isCloudError(answer.error, 'unsupported'), kind);
+  }
 });
 
 test('of what nobody has marked it is said that it is nobody’s', async () => {

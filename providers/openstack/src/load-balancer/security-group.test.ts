@@ -482,3 +482,58 @@ async function groupsOf(rig: Rig, serverId: string): Promise<readonly string[]> 
   const port = ports.find((one) => one.device_id === serverId);
   return groups.filter(({ id }) => port?.security_groups.includes(id)).map(({ name }) => name.split('-').at(-1) ?? '');
 }
+
+/** A second subnet of the nodes' network. */
+function otherSubnet({ cloud: { networking }, seeded }: Rig): { readonly id: string } {
+  const network = networking.networks.networks.get(seeded.network.id) ?? assert.fail();
+  return networking.networks.addSubnet(network, { name: 'other', cidr: '10.66.0.0/24' });
+}
+
+test('another subnet for members is that of those to come: the rules are of all subnets in which members lie', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true, providerRequiresSerialApiCalls: true } });
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const before = opened((await look(rig)).groups[0]!);
+  rig.config = { ...rig.config, memberSubnetId: otherSubnet(rig).id };
+  assert.ok((await rig.bring(was)).complete);
+  assert.deepEqual(opened((await look(rig)).groups[0]!), before);
+  const added = rig.addNode('node-3');
+  rig.backEnds = [...rig.backEnds, added];
+  await rig.bring(was);
+  assert.deepEqual(opened((await look(rig)).groups[0]!), [...before, 'tcp 30080 10.66.0.0/24']);
+  rig.backEnds = [added];
+  await rig.bring(was);
+  assert.deepEqual(opened((await look(rig)).groups[0]!), ['tcp 30080 10.66.0.0/24']);
+});
+
+test('where the subnet of members is gone, the rules of ports that are open stay, and the Service can go', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const before = Object.keys(await rig.everything());
+  const other = otherSubnet(rig);
+  rig.config = { ...rig.config, memberSubnetId: other.id };
+  const web = serviceNamed('web', { ports: [portOf(80), portOf(81)] });
+  const was = served(web, await rig.bring(web));
+  rig.cloud.networking.networks.subnets.remove(other.id);
+  const restarted = await rig.restarted();
+  assert.ok((await restarted.bring({ ...was, ports: [portOf(80)] })).complete);
+  assert.deepEqual(opened((await look(rig)).groups[0]!), ['tcp 30080 10.66.0.0/24']);
+  await restarted.bring(was, false);
+  assert.deepEqual(Object.keys(await rig.everything()), before);
+});
+
+test('a range that Neutron writes in another way than it was given is the same range', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true, lbProvider: 'ovn' } });
+  rig.cloud.octavia.settings.providers = ['ovn'];
+  rig.backEnds = rig.backEnds.map((one) => {
+    const [port] = rig.cloud.networking.ports.ports.where('device_id', one.node.providerID?.split('/').at(-1) ?? '');
+    const addresses = port?.fixed_ips.map(({ ip_address: address }) => ({ type: 'InternalIP', address }) as const);
+    return { ...one, addresses: addresses ?? [] };
+  });
+  const sourceRanges = ['::102:300/120', '2001:db8::/32'];
+  const web = serviceNamed('web', { ipFamilies: ['IPv6'], sourceRanges });
+  const was = served(web, await rig.bring(web));
+  assert.deepEqual(opened((await look(rig)).groups[0]!), ['tcp 30080 2001:db8::/32', 'tcp 30080 ::1.2.3.0/120']);
+  rig.cloud.calls.reset();
+  assert.ok((await rig.bring(was)).complete);
+  assert.ok(rig.cloud.calls.all().every(({ operation }) => operation.startsWith('GET')));
+});

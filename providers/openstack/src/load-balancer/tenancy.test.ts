@@ -432,3 +432,41 @@ test('a floating IP on the VIP that is not proved to be the Service’s stays th
   assert.deepEqual(after.ingress, plan.ingress);
   assert.equal((await all<WireFloatingIP>(rig, 'floatingips'))[0]?.port_id, loadBalancer?.vip_port_id);
 });
+
+test('a load balancer of another project is one that is not there: in what is told, and for whom it goes', async () => {
+  const rig = await Rig.open();
+  const own = inNamespace('team-a', 'own');
+  const was = served(own, await rig.bring(own));
+  const elsewhere = '00000000-0000-4000-8000-0000000e15e0';
+  rig.cloud.faults.set({
+    effect: 'status',
+    status: 403,
+    operation: 'GET /loadbalancers/',
+    when: ({ path }) => path.endsWith(elsewhere),
+    body: { faultcode: 'Client', faultstring: 'Policy does not allow this request to be performed.', debuginfo: null },
+  });
+  const before = await rig.everything();
+  const refusals: (string | undefined)[] = [];
+  for (const loadBalancerId of [elsewhere, NOWHERE]) {
+    // As its own annotation would have it, and after it: nothing is made in the place of what may be there.
+    const probe = inNamespace('team-a', 'probe', { annotations: annotated({ loadBalancerId }) });
+    const plan = await rig.bring(probe);
+    assertSilent(plan, 'project', '403');
+    refusals.push(plan.refused?.message.replace(loadBalancerId, ''));
+    await rig.bring(probe, false);
+  }
+  assert.equal(refusals[0], refusals[1]);
+  const address = annotated({ loadBalancerId: elsewhere, loadBalancerAddress: '203.0.113.3' });
+  assertSilent(await rig.bring(inNamespace('team-a', 'probe', { annotations: address })));
+  assert.deepEqual(await rig.everything(), before);
+  await rig.bring({ ...was, annotations: { ...was.annotations, ...annotated({ loadBalancerId: elsewhere }) } }, false);
+  assert.deepEqual(await all<WireLoadBalancer>(rig, 'loadbalancers'), []);
+});
+
+test('where it is not known that this is the place of the cluster, another project is no answer', async () => {
+  const rig = await Rig.open({ hasServers: false });
+  const body = { faultcode: 'Client', faultstring: 'Policy does not allow this request.', debuginfo: null };
+  rig.cloud.faults.set({ effect: 'status', status: 403, operation: 'GET /loadbalancers/', body });
+  const probe = inNamespace('team-a', 'probe', { annotations: annotated({ loadBalancerId: NOWHERE }) });
+  for (const wanted of [true, false]) await assert.rejects(rig.bring(probe, wanted), { code: 'forbidden' });
+});

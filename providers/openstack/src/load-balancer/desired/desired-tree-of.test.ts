@@ -129,7 +129,7 @@ test('the provider ovn: packets, not connections', () => {
   assert.match(refusalFor({ sourceRanges }, { config: ovn }), /has no access lists; with manage-security-groups=true/);
   const guarded = configOf({ ...ovn.loadBalancer, manageSecurityGroups: true });
   assert.deepEqual(treeFor({ sourceRanges }, { config: guarded }).securityGroup?.rules, [
-    { protocol: 'tcp', port: 30_080, family: 'IPv4', from: { cidr: '10.0.0.0/8' } },
+    { protocol: 'tcp', port: 30_080, family: 'IPv4', cidr: '10.0.0.0/8' },
   ]);
   for (const [annotations, refused] of [
     [{ xForwardedFor: 'true' }, /x-forwarded-for: "true": .*ovn .* is not a proxy/],
@@ -249,15 +249,14 @@ test('what members’ ports let in', () => {
   const local = { externalTrafficPolicy: 'Local', healthCheckNodePort: 32_000 } as const;
   const ports = [portOf(80), portOf(53, 'UDP')];
   const annotations = annotated({ memberSubnetId: idOf('m'), enableHealthMonitor: 'true' });
-  const from = { subnetId: idOf('m') };
   assert.deepEqual(rulesFor({ ports, annotations, ...local }), [
-    { protocol: 'tcp', port: 30_080, family: 'IPv4', from },
-    { protocol: 'tcp', port: 32_000, family: 'IPv4', from },
-    { protocol: 'udp', port: 30_053, family: 'IPv4', from },
+    { protocol: 'tcp', port: 30_080, family: 'IPv4' },
+    { protocol: 'tcp', port: 32_000, family: 'IPv4' },
+    { protocol: 'udp', port: 30_053, family: 'IPv4' },
   ]);
   assert.deepEqual(rulesFor({ ports: [portOf(53, 'UDP')], annotations, ...dual }), [
-    { protocol: 'udp', port: 30_053, family: 'IPv4', from },
-    { protocol: 'udp', port: 30_053, family: 'IPv6', from: {} },
+    { protocol: 'udp', port: 30_053, family: 'IPv4' },
+    { protocol: 'udp', port: 30_053, family: 'IPv6' },
   ]);
 });
 

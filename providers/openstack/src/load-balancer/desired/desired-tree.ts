@@ -209,11 +209,8 @@ export interface SecurityGroupRule {
   readonly protocol: 'tcp' | 'udp' | 'sctp';
   readonly family: IPFamily;
   readonly port: number;
-  /**
-   * A range; or that of the subnet from which the load balancer reaches the members: this one, or, absent, the VIP's of the
-   * rule's family. A subnet of the other family makes no rule.
-   */
-  readonly from: { readonly cidr: string } | { readonly cidr?: undefined; readonly subnetId?: string };
+  /** From where. Absent: the subnets from which the load balancer reaches its members of the family, as they are. */
+  readonly cidr?: string;
 }
 
 /** What the Service's status says of an address. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { threadCpuUsage } from 'node:process';
 import { test } from 'node:test';
+import * as fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { matchFloatingSubnets, subnetNamePattern } from './floating-subnets.ts';
 
@@ -113,6 +115,77 @@ test('a pattern that is too large is refused at once, and by its size alone', ()
   }
 });
 
+/** In milliseconds; the least of some, of patterns that differ, since one is compiled once. */
+function costOf(pattern: string): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let n = 0; n < 5 && (n < 1 || least > 1); n++) {
+    const before = threadCpuUsage();
+    try {
+      subnetNamePattern(`${pattern}${n}`)('a'.repeat(255));
+    } catch (error) {
+      assert.equal((error as { code?: string }).code, 'invalid', pattern);
+    }
+    const { system, user } = threadCpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+}
+
+const filled = (before: string, unit: string, after: string): string =>
+  before + unit.repeat((254 - before.length - after.length) / unit.length) + after;
+
+/** What costs most to read, for its length. */
+const UNITS = [
+  'B-\u{1e900}',
+  '\\x{0}-\\x{1e900}',
+  '\\PL\\pL',
+  '\\p{Lu}',
+  '!-~',
+  '!-\\777',
+  '[[:ascii:]]',
+  'a?',
+  '(a)?',
+  '.*',
+];
+
+test('no pattern takes the processor for longer than 5 ms, permitted or refused', () => {
+  for (const flags of ['', '(?i)']) {
+    for (const unit of UNITS) {
+      for (const [before, after] of [
+        ['', ''],
+        ['[', ']'],
+        ['[^', ']'],
+        ['(?:', '){100}'],
+        ['(?:', '){19}'],
+        ['(?:[', ']){19}'],
+      ] as const) {
+        const pattern = filled(`~${flags}${before}`, unit, after);
+        const ms = costOf(pattern);
+        assert.ok(ms < 5, `${ms} ms for ${pattern}`);
+      }
+    }
+  }
+  const drawn = fc.tuple(
+    fc.constantFrom('~', '~(?i)', '~(?s-i:', '~[', '~(?i)[', '~(?i)[^', '~(?:'),
+    fc.array(fc.oneof(fc.constantFrom(...UNITS, '|', '(', ')', '[', ']', '-', '\\'), fc.string({ maxLength: 3 }))),
+    fc.constantFrom('', ']', ')', '){100}', '){2,20}', ']{9}'),
+  );
+  fc.assert(
+    fc.property(drawn, fc.nat(60), ([before, units, after], times) => {
+      const pattern = (before + units.join('').repeat(times + 1)).slice(0, 240) + after;
+      const ms = costOf(pattern);
+      assert.ok(ms < 5, `${ms} ms`);
+    }),
+  );
+});
+
+test('without a flag for case a range may end anywhere, and with it characters may be any', () => {
+  assert.equal(subnetNamePattern('~[ä-ö]ffentlich')('öffentlich'), true);
+  assert.equal(subnetNamePattern('~(?i)Öffentlich-[a-z]+')('öffentlich-A'), true);
+  assert.equal(subnetNamePattern('~(?i)[\\pL\\pN]+')('Süd1'), true);
+  assert.throws(() => subnetNamePattern('~(?i)[ä-ö]'), { code: 'invalid', message: /\(\?i\) and a range that ends/ });
+});
+
 test('a name that no subnet can have matches nothing, and the opposite of a pattern', () => {
   assert.equal(subnetNamePattern('*')('x'.repeat(256)), false);
   assert.equal(subnetNamePattern('!*')('x'.repeat(256)), true);
@@ -128,4 +201,13 @@ test('patterns are compiled once, and those used last remembered', ({ mock }) =>
   assert.deepEqual([compiles('in-use'), compiles('in-use'), compiles('in-use')], [1, 0, 0]);
   for (let n = 0; n < 1_000; n++) assert.deepEqual([compiles(`pool-${n}`), compiles('in-use')], [1, 0]);
   assert.deepEqual([compiles('pool-999'), compiles('pool-1')], [0, 1]);
+  const before = compile.callCount();
+  for (let n = 0; n < 3; n++) {
+    assert.throws(() => subnetNamePattern(`~(?:${'abcdefgh'.repeat(20)}){5}`), {
+      code: 'invalid',
+      message: /instructions/,
+    });
+    assert.throws(() => subnetNamePattern('~('), { code: 'invalid' });
+  }
+  assert.equal(compile.callCount() - before, 2, 'refusals are remembered too');
 });

@@ -46,8 +46,8 @@ export function octaviaRefuses(tree: DesiredTree, version: string): readonly str
   must(floatingIP.kind !== 'address' || familyOf(floatingIP.address) === 4, 'floating IPv6');
   const rules = securityGroup?.rules.map((rule) => JSON.stringify(rule)) ?? [];
   must(new Set(rules).size === rules.length, 'the same rule twice');
-  for (const { family, from } of securityGroup?.rules ?? []) {
-    must(from.cidr === undefined || family === `IPv${familyOf(from.cidr)}`, 'rule of two families');
+  for (const { cidr, family } of securityGroup?.rules ?? []) {
+    must(cidr === undefined || family === `IPv${familyOf(cidr)}`, 'rule of two families');
   }
   return wrong;
 }

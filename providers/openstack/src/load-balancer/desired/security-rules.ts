@@ -5,17 +5,14 @@ import type { ListenerContext } from './listeners.ts';
 
 /** `ranges`: where clients come from, for a provider that leaves them their addresses. */
 export function securityRules(context: ListenerContext, ranges: readonly string[]): readonly SecurityGroupRule[] {
-  const { service, options, families, features } = context;
+  const { service, families, features } = context;
   const fromLoadBalancer = (opened: Pick<SecurityGroupRule, 'port' | 'protocol'>): readonly SecurityGroupRule[] =>
-    familiesIn(families).map((family) => {
-      const isOfMembers = family === families.first && options.memberSubnetId !== undefined;
-      return { ...opened, family, from: isOfMembers ? { subnetId: options.memberSubnetId } : {} };
-    });
+    familiesIn(families).map((family) => ({ ...opened, family }));
   const rules = service.ports.flatMap(({ nodePort, protocol }): readonly SecurityGroupRule[] => {
     if (nodePort === undefined || nodePort === 0) return [];
     const opened = { protocol: protocol.toLowerCase() as Lowercase<typeof protocol>, port: nodePort };
     if (features.provider !== 'ovn') return fromLoadBalancer(opened);
-    return ranges.map((cidr) => ({ ...opened, family: familyIn(cidr), from: { cidr } }));
+    return ranges.map((cidr) => ({ ...opened, family: familyIn(cidr), cidr }));
   });
   if (service.healthCheckNodePort) {
     rules.push(...fromLoadBalancer({ protocol: 'tcp', port: service.healthCheckNodePort }));
@@ -23,5 +20,5 @@ export function securityRules(context: ListenerContext, ranges: readonly string[
   return rules.toSorted((a, b) => (sortText(a) < sortText(b) ? -1 : 1));
 }
 
-const sortText = ({ protocol, port, family, from }: SecurityGroupRule): string =>
-  [protocol, String(port).padStart(5, '0'), family, from.cidr ?? ''].join(' ');
+const sortText = ({ cidr = '', family, port, protocol }: SecurityGroupRule): string =>
+  [protocol, String(port).padStart(5, '0'), family, cidr].join(' ');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LoadBalancerService } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
+import { Home } from '../../home.ts';
 import { LearnedFacts } from '../learned-facts.ts';
 import { ownerTag } from '../ownership.ts';
 import { configOf, idOf, serviceOf } from '../desired/tree-inputs.suite.ts';
@@ -105,6 +106,7 @@ async function look(count: number, ...next: readonly number[]): Promise<Looked> 
   const observer = new Observer({
     client: project.client,
     clock: still,
+    home: new Home(),
     cluster,
     previousClusterName: undefined,
     facts: new LearnedFacts(still),

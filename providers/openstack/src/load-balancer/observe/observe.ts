@@ -1,17 +1,21 @@
 /** What there is for each Service of a batch. Entry point: `Observer`. */
 import {
   asError,
+  isCloudError,
   sameOwner,
   type CallContext,
   type Clock,
+  type ForeignThing,
   type LoadBalancerObservation,
   type LoadBalancerPart,
   type LoadBalancerService,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { groupPairs } from '../../group-pairs.ts';
+import type { Home } from '../../home.ts';
 import type { FloatingIPWish } from '../desired/desired-tree.ts';
 import type { LoadBalancerSettings } from '../desired/service-options.ts';
+import type { ThingKind } from '../foreign-things.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WireFloatingIP, WirePort, WireSecurityGroup } from '../neutron-wire.ts';
 import type { ObservedChildren, PartKind } from '../observed-tree.ts';
@@ -45,6 +49,7 @@ import {
 export interface ObserverOptions extends ClusterNames {
   readonly client: ApiClient;
   readonly clock: Clock;
+  readonly home: Home;
   readonly facts: LearnedFacts;
   readonly externalNetwork: ExternalNetwork;
   readonly subnets: SubnetCidrs;
@@ -130,7 +135,11 @@ export class Observer {
           if (unread) throw unread;
           const parts = await this.#partsOf(identity, related[i] ?? [], found, children, ports, byVip, networks, call);
           const seen = { all, floatingIPs: lists.floatingIPs, parts };
-          const others = await observeForeignThings(identity, seen, { client, config: this.#options.config() }, call);
+          const config = this.#options.config();
+          const others = [
+            ...hiddenThings(identity, unlisted),
+            ...(await observeForeignThings(identity, seen, { client, config }, call)),
+          ];
           return { kind: 'parts', parts, ...(others.length > 0 && { others }) };
         } catch (error) {
           return { kind: 'failed', error: asError(error) };
@@ -178,17 +187,29 @@ export class Observer {
     identities: readonly ServiceIdentity[],
     { loadBalancers }: Lists,
     call: CallContext,
-  ): Promise<ReadonlyMap<string, WireLoadBalancer | Error | undefined>> {
+  ): Promise<ReadonlyMap<string, Unlisted>> {
     const listed = new Set(loadBalancers.map(({ id }) => id));
     const missing = new Set(identities.flatMap(({ named }) => named).filter((id) => !listed.has(id)));
-    const read = [...missing].map(async (id): Promise<[string, WireLoadBalancer | Error | undefined]> => {
+    const adopted = new Set(identities.flatMap(({ service }) => service.adopt?.map(({ id }) => id) ?? []));
+    const read = [...missing].map(async (id): Promise<[string, Unlisted]> => {
       try {
         return [id, await readLoadBalancer(this.#options.client, id, call)];
       } catch (error) {
-        return [id, asError(error)];
+        const isHidden = !adopted.has(id) && (await this.#isElsewhere(id, error, call));
+        return [id, isHidden ? 'hidden' : asError(error)];
       }
     });
     return new Map(await Promise.all(read));
+  }
+
+  /** Octavia says 403 of what another project has: that is not the cluster's, where this is known to be its place. */
+  async #isElsewhere(id: string, error: unknown, call: CallContext): Promise<boolean> {
+    if (!isCloudError(error, 'forbidden')) return false;
+    const gone = { kind: 'load-balancer', id, proof: error.message, isEarly: true };
+    return this.#options.home.partGone(gone, call).then(
+      () => true,
+      () => false,
+    );
   }
 
   async #partsOf(
@@ -270,8 +291,16 @@ export class Observer {
 const isSettled = ({ provisioning_status: status }: WireLoadBalancer): boolean =>
   status === 'ACTIVE' || status === 'ERROR';
 
-const isLoadBalancer = (one: WireLoadBalancer | Error | undefined): one is WireLoadBalancer =>
-  one !== undefined && !(one instanceof Error);
+/** `hidden`: another project's. */
+type Unlisted = WireLoadBalancer | Error | 'hidden' | undefined;
+
+const isLoadBalancer = (one: Unlisted): one is WireLoadBalancer => typeof one === 'object' && !(one instanceof Error);
+
+/** What the Service names, and no Service of the cluster may use. */
+function hiddenThings({ named }: ServiceIdentity, unlisted: ReadonlyMap<string, Unlisted>): readonly ForeignThing[] {
+  const kind: ThingKind = 'load-balancer';
+  return named.filter((id) => unlisted.get(id) === 'hidden').map((id) => ({ kind, id, allowed: [] }));
+}
 
 /** Places in the list, by all that a Service can be related to a load balancer by: it is compared with its own alone. */
 function placesByTrait(all: readonly WireLoadBalancer[]): ReadonlyMap<string, readonly number[]> {

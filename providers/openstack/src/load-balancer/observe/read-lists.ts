@@ -3,7 +3,7 @@ import type { CallContext, IPFamily } from '@outrigger/cloud-provider';
 import type { ApiClient, Query } from '../../client/api-client.ts';
 import { listOf } from '../../client/operation.ts';
 import { asQuery, chunksOf } from '../../client/query-chunks.ts';
-import { readIfThere, readOne } from '../../client/read-one.ts';
+import { readIfThere } from '../../client/read-one.ts';
 import type { WireFloatingIP, WirePort, WireSecurityGroup, WireSubnet } from '../neutron-wire.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 
@@ -135,16 +135,20 @@ export class SubnetCidrs {
     return this.#known.get(id);
   }
 
+  /** Without those that Neutron does not know, by which nothing is proved. */
   async read(client: ApiClient, ids: Iterable<string>, call: CallContext): Promise<Readonly<Record<string, string>>> {
-    const entries = [...new Set(ids)].toSorted().map(async (id) => [id, await this.#read(client, id, call)] as const);
-    return Object.fromEntries(await Promise.all(entries));
+    const cidrs = [...new Set(ids)].toSorted().map(async (id): Promise<readonly (readonly [string, string])[]> => {
+      const cidr = await this.#read(client, id, call);
+      return cidr === undefined ? [] : [[id, cidr]];
+    });
+    return Object.fromEntries((await Promise.all(cidrs)).flat());
   }
 
-  async #read(client: ApiClient, id: string, call: CallContext): Promise<string> {
+  async #read(client: ApiClient, id: string, call: CallContext): Promise<string | undefined> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    const { cidr } = await readOne<WireSubnet>(client, ['network', '/v2.0/subnets'], id, call);
-    this.#known.set(id, cidr);
-    return cidr;
+    const there = await readIfThere<WireSubnet>(client, ['network', '/v2.0/subnets'], id, call);
+    if (there) this.#known.set(id, there.cidr);
+    return there?.cidr;
   }
 }

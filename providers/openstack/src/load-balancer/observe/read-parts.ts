@@ -91,7 +91,8 @@ export class PartReader {
   }
 
   async #readOne({ id = '', kind, owner }: PartQuestion, call: CallContext): Promise<PartAnswer> {
-    const reading = (READINGS as Readonly<Record<string, Reading | undefined>>)[kind];
+    // A tenant may have written the kind: `constructor` is none.
+    const reading = Object.hasOwn(READINGS, kind) ? READINGS[kind as PartKind] : undefined;
     if (!reading) throw new CloudError('unsupported', `OpenStack has no part of the kind ${kind}`);
     const { path, service, whoseIs } = reading;
     // What is no ID is in no path: one of `..` would lead elsewhere.

@@ -52,8 +52,9 @@ export function beginLoadBalancer(part: LoadBalancerPart | undefined, context: S
   const { existing, names } = tree.loadBalancer;
   if (!part) {
     if (tree.loadBalancer.refusedAnew) return refuse(tree.loadBalancer.refusedAnew);
-    // What the program wrote itself, and Octavia says is gone: another is made. What a person wrote is a mistake.
-    if (existing && desired.service.annotations[addressAnnotation] === undefined) {
+    // What the program wrote itself, and Octavia says is gone: another is made. What a person wrote is a mistake, as is another project's.
+    const isWritten = desired.service.annotations[addressAnnotation] !== undefined;
+    if (existing && (!isWritten || thingOf(desired.others, 'load-balancer', existing.id))) {
       return refuse(namedNotForThis(existing.id, desired));
     }
     const address = addressRefusal(tree.floatingIP, context);

@@ -92,7 +92,25 @@ export function actionOf(
   summary: string,
   change: Change,
 ): LoadBalancerAction {
-  return { kind, part, ...(id !== undefined && { id }), summary, input: { ...change } };
+  const mayCutTraffic = kind === 'update' && takesAway(change);
+  return {
+    kind,
+    part,
+    ...(id !== undefined && { id }),
+    summary,
+    input: { ...change },
+    ...(mayCutTraffic && { mayCutTraffic }),
+  };
+}
+
+/** A listener, a pool, a member, a rule, or a floating IP from its port. Without its health monitor a pool serves on. */
+function takesAway(change: Change): boolean {
+  if (change.op === 'detach-security-group') return true;
+  if (change.op !== 'octavia' && change.op !== 'neutron') return false;
+  const { body, method, operation } = change.request;
+  if (method === 'DELETE') return !operation.includes('/healthmonitors/');
+  const { port_id: portId } = (body?.['floatingip'] ?? {}) as { readonly port_id?: string | null };
+  return portId === null;
 }
 
 /** What else the action uses or changes, which is no part of the Service's own. */

@@ -78,12 +78,14 @@ export function diffMembers(
   const summary = `set the ${wanted.length} members of ${pool.name}`;
   // Zed takes it back too where nothing is said of it, but nobody promises that.
   const body = wanted.map((member) => ({ monitor_port: null, ...memberBody(member, subnet) }));
-  return { steps: [{ summary, request: putMembersRequest(pool.id, body) }], waiting: false };
+  const leavesOut = pool.members.some((one) => !wanted.some((member) => isOne(member, one)));
+  return { steps: [{ summary, request: putMembersRequest(pool.id, body), leavesOut }], waiting: false };
 }
 
+const isOne = (member: DesiredMember, one: ObservedMember): boolean =>
+  one.address === member.address && one.port === member.port;
+
 function oneByOne(wanted: readonly DesiredMember[], pool: ObservedPool, subnet: MemberSubnet): readonly Step[] {
-  const isOne = (member: DesiredMember, one: ObservedMember): boolean =>
-    one.address === member.address && one.port === member.port;
   const additions = wanted.flatMap((member): readonly Step[] => {
     const there = pool.members.find((one) => isOne(member, one));
     if (!there) {

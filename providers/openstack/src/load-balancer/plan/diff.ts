@@ -9,6 +9,8 @@ import { deleteRequest } from './octavia-requests.ts';
 export interface Step {
   readonly summary: string;
   readonly request: PlannedRequest;
+  /** It sets members without all that are there. */
+  readonly leavesOut?: boolean;
 }
 
 /** Of a load balancer of the Service's own, or one that it shares. */
@@ -17,9 +19,10 @@ export function actionsOf(
   loadBalancerId: string,
   kind: PartKind,
 ): readonly LoadBalancerAction[] {
-  return steps.map(({ request, summary }) =>
-    actionOf('update', { kind, id: loadBalancerId }, summary, { op: 'octavia', loadBalancerId, request }),
-  );
+  return steps.map(({ leavesOut, request, summary }) => ({
+    ...actionOf('update', { kind, id: loadBalancerId }, summary, { op: 'octavia', loadBalancerId, request }),
+    ...(leavesOut && { mayCutTraffic: true }),
+  }));
 }
 
 export interface Diff {

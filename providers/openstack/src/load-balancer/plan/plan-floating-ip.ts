@@ -53,8 +53,6 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
   }
   if (vipPortId === null) return { ...vip, actions: [], address: undefined };
   if (wish.kind === 'any' && wish.isThereOnly && !attached) return { ...vip, actions: [] };
-  // A port's address has one floating IP.
-  const makeRoom = attached ? dismissal(attached, wish.keep, context) : [];
   const refuse = (refused: CloudError): FloatingIPPlan => ({ ...vip, actions: [], refused });
   const chosen = choose(wish, own, context);
   if (chosen instanceof CloudError) return refuse(chosen);
@@ -74,22 +72,19 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
     }
     const choice = choiceOf(wish, { networkId, subnets });
     if (choice instanceof CloudError) return refuse(choice);
-    const made = actionToMake(
-      wish,
-      { vipPortId, networkId, fixedIP: fixedIPOf(loadBalancer) },
-      choice,
-      context.desired,
-    );
-    return { ...vip, actions: [...makeRoom, made], address: undefined };
+    // Beside the one that serves: Neutron gives an address that is chosen to administrators alone.
+    const place = attached ? { networkId } : { vipPortId, networkId, fixedIP: fixedIPOf(loadBalancer) };
+    const made = actionToMake(wish, place, choice, context.desired);
+    return { ...vip, actions: [made], address: attached?.address };
+  }
+  if (!isThere) {
+    // A port's address has one floating IP.
+    const makeRoom = attached ? [moving(attached, null, context)] : [];
+    return { ...vip, actions: [...makeRoom, moving(chosen, vipPortId, context)], address: undefined };
   }
   const removed = own
     .filter(({ id }) => id !== chosen.id)
     .flatMap((one) => dismissal(one, wish.keep || one.keep, context));
-  if (!isThere) {
-    const move = moving(chosen, vipPortId, context);
-    const others = removed.some(({ id }) => id === attached?.id) ? [] : makeRoom;
-    return { ...vip, actions: [...removed, ...others, move], address: undefined };
-  }
   return { ...vip, actions: [...removed, ...remark(chosen, wish.keep, context)], address: chosen.address };
 }
 
@@ -175,7 +170,8 @@ export function addressRefusal(
 }
 
 interface Place {
-  readonly vipPortId: string | Reference;
+  /** Absent: it is attached later. */
+  readonly vipPortId?: string | Reference;
   readonly networkId: string;
   /** Of the VIP, where its port has several. */
   readonly fixedIP?: string | undefined;
@@ -190,7 +186,7 @@ function actionToMake(
   const summary = wish.kind === 'address' ? `create the floating IP ${wish.address}` : 'create a floating IP';
   const body = {
     floating_network_id: networkId,
-    port_id: vipPortId,
+    ...(vipPortId !== undefined && { port_id: vipPortId }),
     ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }),
     description: markedDescription(wish.description, { owner, keep: wish.keep }),
     ...(wish.kind === 'address' && { floating_ip_address: wish.address }),

@@ -21,6 +21,7 @@ import { removeGroup } from './plan-security-group.ts';
 import {
   isSharedByOthers,
   leaveLoadBalancer,
+  mayServeOthers,
   removeLoadBalancer,
   type RemovingContext,
 } from './remove-load-balancer.ts';
@@ -86,6 +87,7 @@ function removeFloatingIP(
   const under = balancers.find((balancer) => one.portId !== null && loadBalancerIn(balancer).vipPortId === one.portId);
   const isShared = under && ownersIn(loadBalancerIn(under).tags).sharers.length > 0;
   if (isShared && !goesToStrangers(under, context)) return [];
+  if (under && mayServeOthers(under, context)) return [];
   const heir = one.loadBalancerOwner;
   if (heir && !sameOwner(heir, context.identity.owner)) {
     const description = markedDescription(one.description, { owner: heir, keep: one.keep });

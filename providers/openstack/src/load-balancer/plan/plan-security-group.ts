@@ -1,16 +1,19 @@
 /** What is to be done about the security group of a Service (`manage-security-groups`). Pure. */
-import type {
-  DesiredLoadBalancer,
-  LoadBalancerAction,
-  LoadBalancerPart,
-  LoadBalancerWarning,
+import {
+  parseCidr,
+  type DesiredLoadBalancer,
+  type IPFamily,
+  type LoadBalancerAction,
+  type LoadBalancerPart,
+  type LoadBalancerWarning,
 } from '@outrigger/cloud-provider';
 import { chunksOf } from '../../client/query-chunks.ts';
 import { familyIn } from '../desired/address-families.ts';
-import type { SecurityGroupRule, SecurityGroupWish } from '../desired/desired-tree.ts';
+import type { SecurityGroupWish } from '../desired/desired-tree.ts';
 import {
   securityGroupIn,
   type ObservedChildren,
+  type ObservedListener,
   type ObservedLoadBalancer,
   type ObservedRule,
   type ObservedSecurityGroup,
@@ -24,7 +27,9 @@ import type { ServingContext } from './serving-context.ts';
 /** `parts`: the Service's own groups: one, or what a lost answer has made twice. */
 export interface SecurityGroupContext extends Pick<ServingContext, 'desired' | 'parts' | 'tree'> {
   readonly loadBalancer: ObservedLoadBalancer;
-  readonly children: ObservedChildren;
+  /** The Service's own. */
+  readonly listeners: readonly ObservedListener[];
+  readonly subnetCidrs: ObservedChildren['subnetCidrs'];
 }
 
 export function planSecurityGroup(
@@ -121,14 +126,13 @@ function detachment(groupId: string, allPortIds: readonly string[]): readonly Lo
 function diffRules(
   { rules }: SecurityGroupWish,
   group: ObservedSecurityGroup,
-  { children, loadBalancer }: SecurityGroupContext,
+  context: SecurityGroupContext,
 ): readonly LoadBalancerAction[] {
-  const vips = [loadBalancer.vipSubnetId, ...loadBalancer.additionalVips.map(({ subnetId }) => subnetId)];
-  const cidrOf = (id: string | null): readonly string[] => {
-    const cidr = children.subnetCidrs[id ?? ''];
-    return cidr === undefined ? [] : [cidr];
-  };
-  const wanted = rules.flatMap((rule) => rulesOf(rule, (id) => (id === undefined ? vips : [id]).flatMap(cidrOf)));
+  const sources = { IPv4: sourcesOf('IPv4', context), IPv6: sourcesOf('IPv6', context) };
+  const wanted = rules.flatMap(({ cidr, family, port, protocol }): readonly Rule[] => {
+    const cidrs = cidr === undefined ? sources[family].cidrs : [cidr];
+    return cidrs.map((one) => ({ protocol, family, portMin: port, portMax: port, cidr: one }));
+  });
   const keys = new Set(wanted.map((rule) => keyOf(rule)));
   const there = new Set(group.rules.map((rule) => keyOf(rule)));
   const target = { kind: 'security-group', id: group.id } as const;
@@ -149,8 +153,13 @@ function diffRules(
     const change = { op: 'neutron', request: postNeutron('security-group-rules', body) } as const;
     return [actionOf('update', target, `allow ${rule.protocol} ${rule.portMin} from ${rule.cidr}`, change)];
   });
+  const doubtful = new Set(
+    rules
+      .filter(({ cidr, family }) => cidr === undefined && !sources[family].areKnown)
+      .map(({ family, port, protocol }) => keyOf({ protocol, family, portMin: port, portMax: port, cidr: null })),
+  );
   const removals = group.rules
-    .filter((rule) => !keys.has(keyOf(rule)))
+    .filter((rule) => !keys.has(keyOf(rule)) && !doubtful.has(keyOf({ ...rule, cidr: null })))
     .map(({ cidr, id, portMin, protocol }) => {
       const summary = `no longer allow ${protocol} ${portMin ?? 'any'} from ${cidr ?? 'anywhere'}`;
       return actionOf('update', target, summary, deletionOf('security-group-rules', id));
@@ -160,19 +169,26 @@ function diffRules(
 
 type Rule = Omit<ObservedRule, 'id'>;
 
-/** `cidrsOf`: of a subnet, or of those in which the VIPs lie. */
-function rulesOf(
-  { family, from, port, protocol }: SecurityGroupRule,
-  cidrsOf: (subnetId: string | undefined) => readonly string[],
-): readonly Rule[] {
-  const sources =
-    from.cidr === undefined ? cidrsOf(from.subnetId).filter((cidr) => familyIn(cidr) === family) : [from.cidr];
-  return sources.map((cidr) => ({ protocol, family, portMin: port, portMax: port, cidr }));
+/** From where members are reached. They stay in the subnet in which they were made, whatever is wished for those to come. */
+function sourcesOf(
+  family: IPFamily,
+  { listeners, loadBalancer: { additionalVips, vipSubnetId }, subnetCidrs }: SecurityGroupContext,
+): { readonly cidrs: readonly string[]; readonly areKnown: boolean } {
+  const members = listeners
+    .flatMap(({ pool }) => pool?.members ?? [])
+    .filter(({ address }) => familyIn(address) === family)
+    .map(({ subnetId }) => subnetId);
+  const ofVips = members.length === 0 || members.includes(null);
+  const vips = ofVips ? [vipSubnetId, ...additionalVips.map(({ subnetId }) => subnetId)] : [];
+  const ids = [...new Set([...members, ...vips].filter((id) => id !== null))];
+  const cidrs = ids.flatMap((id) => subnetCidrs[id] ?? []);
+  return { cidrs: cidrs.filter((cidr) => familyIn(cidr) === family), areKnown: cidrs.length === ids.length };
 }
 
-/** Neutron says no prefix where any is meant. */
+/** Neutron says no prefix where any is meant, and writes others as `inet_ntop` does. */
 function keyOf({ cidr, family, portMax, portMin, protocol }: Rule): string {
-  const source = cidr === '0.0.0.0/0' || cidr === '::/0' ? null : cidr;
+  const range = cidr === null ? undefined : parseCidr(cidr);
+  const source = range?.bits === 0 ? null : (range?.text ?? cidr);
   return JSON.stringify([protocol, family, portMin, portMax, source]);
 }
 

@@ -151,7 +151,8 @@ function planRest(
   const group = planSecurityGroup(tree.securityGroup, {
     ...context,
     loadBalancer: loadBalancerIn(part),
-    children,
+    listeners: children.listeners.filter((one) => isOwnChild(one, context.identity, part.kind === 'load-balancer')),
+    subnetCidrs: children.subnetCidrs,
     parts: parts.filter(({ kind }) => kind === 'security-group'),
   });
   const actions = [...floating.actions, ...group];

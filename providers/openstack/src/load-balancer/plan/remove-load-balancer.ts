@@ -137,6 +137,13 @@ export function isSharedByOthers(part: LoadBalancerPart, context: RemovingContex
   );
 }
 
+/** While it changes its listeners are not read: until they are, a tag of CPO's is another Service's that is served. */
+export function mayServeOthers(part: LoadBalancerPart, context: RemovingContext): boolean {
+  const { children, tags } = loadBalancerIn(part);
+  const ours = ourCpoTags(part, context);
+  return !children && tags.some((tag) => tag.startsWith(cpoPrefix) && !ours.includes(tag));
+}
+
 /** CPO's tags of this Service: of one that is gone only its listeners still say them, and the name of what was made for it. */
 function ourCpoTags(part: LoadBalancerPart, context: RemovingContext): readonly string[] {
   const tagged = ownListeners(part, context).flatMap(({ tags }) => tags.filter((tag) => tag.startsWith(cpoPrefix)));

@@ -31,7 +31,9 @@ export function treeOnOneVip(tree: DesiredTree, family: IPFamily): DesiredTree {
     const members = one.pool.members.filter(({ address }) => familyIn(address) === family);
     return { ...one, pool: { ...one.pool, members } };
   });
-  return { ...tree, listeners };
+  const { floatingIP } = tree;
+  // Neutron gives none to a port without an IPv4 address (400).
+  return { ...tree, listeners, floatingIP: family === 'IPv4' ? floatingIP : { kind: 'none', keep: floatingIP.keep } };
 }
 
 interface PlacedTree {
