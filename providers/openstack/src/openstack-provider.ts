@@ -190,7 +190,7 @@ class OpenStackProvider implements CloudProvider {
       routes:
         routerId === undefined
           ? undefined
-          : ((sameRouter ? old.routes : undefined) ?? new OpenStackRoutes({ client, routerId })),
+          : ((sameRouter ? old.routes : undefined) ?? new OpenStackRoutes({ client, name, routerId })),
       volumes: old.volumes ?? new OpenStackVolumes(client),
     };
   }

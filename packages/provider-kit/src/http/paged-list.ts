@@ -86,7 +86,7 @@ export class PagedList<T> implements AsyncIterable<T> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     const { ask, first, itemsOf, next, operation, partial } = this.#options;
-    const bound = new ListBound(operation);
+    using bound = new ListBound(operation);
     for (let query: Query | undefined = first; query;) {
       const answer = await ask(query);
       const items = itemsOf(answer.body);

@@ -28,7 +28,7 @@ export async function pages<Operations extends object, Name extends keyof Operat
 ): Promise<readonly ItemOf<Operations[Name] extends { readonly output: infer Output } ? Output : never>[]> {
   type Output = Operations[Name] extends { readonly output: infer Inner } ? Inner : never;
   const items: ItemOf<Output>[] = [];
-  const bound = new ListBound(`AWS: ${operation}`);
+  using bound = new ListBound(`AWS: ${operation}`);
   let next: object = {};
   for (;;) {
     const page = (await service(call, operation, { ...(input as object), ...next } as typeof input)) as Output & Page;

@@ -82,7 +82,7 @@ export class OpenStackClient implements ApiClient, AsyncDisposable {
 
   async list<T>(call: CallContext, { collection, ...request }: ListRequest): Promise<readonly T[]> {
     const items: T[] = [];
-    const bound = new ListBound(`${SERVICE_NAMES[request.service]}: ${request.operation}`);
+    using bound = new ListBound(`${SERVICE_NAMES[request.service]}: ${request.operation}`);
     let query: Query | undefined = request.query ?? [];
     while (query) {
       const { body, length } = await this.#send(call, await this.#prepare(call, { ...request, query, method: 'GET' }));

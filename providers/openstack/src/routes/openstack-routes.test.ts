@@ -157,6 +157,33 @@ test('a port that is not of the node’s server gets no pair, and its address no
   for (const { id } of all) assert.deepEqual(ports.ports.get(id)?.allowed_address_pairs, []);
 });
 
+test('a provider ID of another provider leads to no server, whatever it ends with', async () => {
+  await using rig = await FakeRouterRig.open();
+  const [a, b] = [rig.addNode('a'), rig.addNode('b')];
+  const request = (providerID: string, destination: string) => ({
+    ...rig.request(a, destination),
+    node: { ...b, providerID },
+  });
+  // What has lost its prefix is still this provider's.
+  const results = await rig.routes.create(
+    [
+      request('rke2:///server-a', '10.244.1.0/24'),
+      request('server-a', '10.244.2.0/24'),
+      request('/server-a', '10.244.3.0/24'),
+      request('openstack://elsewhere/server-a', '10.244.4.0/24'),
+    ],
+    rig.call,
+  );
+  assert.deepEqual(codesOf(results), ['not-found', 'not-found', 'done', 'done']);
+  assert.deepEqual(rig.pairsOf('a'), ['10.244.3.0/24', '10.244.4.0/24']);
+  const [foreign] = results;
+  assert.ok(foreign?.kind === 'failed');
+  assert.match(
+    foreign.error.message,
+    /^node b: the provider ID "rke2:\/\/\/server-a" is neither openstack:\/\/\/<id> nor/u,
+  );
+});
+
 test('the port of a server of Ironic is its port', async () => {
   await using rig = await FakeRouterRig.open();
   const a = rig.addNode('a');

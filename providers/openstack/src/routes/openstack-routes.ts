@@ -8,6 +8,7 @@ import {
   canonicalAddress,
   CloudError,
   isCloudError,
+  quote,
   type CallContext,
   type NodeRef,
   type Route,
@@ -17,6 +18,7 @@ import {
   type Routes,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../client/api-client.ts';
+import { serverIn } from '../instances/provider-ids.ts';
 import { changePairs, writePairs } from './address-pairs.ts';
 import { aimRoutes, type Aim } from './aim-routes.ts';
 import { canonicalDestination, canonicalHop, extraRouteOf, routeOf } from './extra-route.ts';
@@ -27,6 +29,8 @@ import { RouterRoutes, type RouteChange } from './router-routes.ts';
 
 export interface OpenStackRoutesOptions {
   readonly client: ApiClient;
+  /** The provider's name, by which its provider IDs are known. */
+  readonly name: string;
   /** `router-id` of `[Route]`. */
   readonly routerId: string;
 }
@@ -42,10 +46,12 @@ export class OpenStackRoutes implements Routes {
   readonly batchSize = 50;
   readonly unmarked = true;
   readonly #client: ApiClient;
+  readonly #name: string;
   readonly #router: RouterRoutes;
 
-  constructor({ client, routerId }: OpenStackRoutesOptions) {
+  constructor({ client, name, routerId }: OpenStackRoutesOptions) {
     this.#client = client;
+    this.#name = name;
     this.#router = new RouterRoutes(client, routerId);
   }
 
@@ -110,10 +116,10 @@ export class OpenStackRoutes implements Routes {
     if (!ports) return open.map(({ index, route }) => ({ index, route, ports: [] }));
     const portsAt = (route: ExtraRoute): readonly HopPort[] => ports.get(canonicalHop(route)) ?? [];
     const onTrunks = open.filter(({ route }) => portsAt(route).some(isSubport));
-    const servers = onTrunks.flatMap(({ node }) => serverOf(node) ?? []);
+    const servers = onTrunks.flatMap(({ node }) => this.#serverOf(node) ?? []);
     const ofSubports = await findServersOfSubports(this.#client, servers, call);
     return open.flatMap(({ index, node, route }) => {
-      const server = serverOf(node);
+      const server = this.#serverOf(node);
       const isOwn = (port: HopPort): boolean =>
         server !== undefined && (isSubport(port) ? ofSubports.get(port.id) : serverOfPort(port)) === server;
       const own = portsAt(route).filter(isOwn);
@@ -121,11 +127,24 @@ export class OpenStackRoutes implements Routes {
       const where = `on the networks of the router ${this.#router.id}`;
       const why =
         server === undefined
-          ? `node ${node.name} has no provider ID, by which the port for its route would be known: it gets one when it is initialized`
+          ? this.#whyUnknown(node)
           : `no port of the server of node ${node.name} with the address ${route.nexthop} is ${where}: attach its network to the router`;
       fail(results, index, new CloudError('not-found', why));
       return [];
     });
+  }
+
+  /** An address that another server has by now, or a kubelet has made up, must not get this node's pods. Read as `askedServer` does. */
+  #serverOf({ providerID = '' }: NodeRef): string | undefined {
+    return serverIn(providerID.includes('://') ? providerID : `${this.#name}://${providerID}`, this.#name);
+  }
+
+  #whyUnknown({ name: nodeName, providerID }: NodeRef): string {
+    if (!providerID) {
+      return `node ${nodeName} has no provider ID, by which the port for its route would be known: it gets one when it is initialized`;
+    }
+    const forms = `${this.#name}:///<id> nor ${this.#name}://<region>/<id>`;
+    return `node ${nodeName}: the provider ID ${quote(providerID)} is neither ${forms}, by which the port for its route would be known: register the node with one of these`;
   }
 
   /** By next hop; `undefined` in a cloud without `allowed-address-pairs`, where no port needs anything. */
@@ -198,9 +217,4 @@ function leadsTo({ fixed_ips: ips }: HopPort, staying: ExtraRoute, leaving: Extr
 /** As it was read. */
 function lacksPair({ allowed_address_pairs: pairs = [] }: HopPort, route: ExtraRoute): boolean {
   return changePairs(pairs, { add: [canonicalDestination(route)] }) !== undefined;
-}
-
-/** An address that another server has by now, or a kubelet has made up, must not get this node's pods. */
-function serverOf({ providerID }: NodeRef): string | undefined {
-  return providerID?.split('/').at(-1) || undefined;
 }

@@ -54,7 +54,7 @@ export async function* readView(
   view: ManagedObject,
   { pageSize, ...what }: ReadViewOptions,
 ): AsyncGenerator<readonly ObjectContent[], void> {
-  const bound = new ListBound('vCenter: RetrievePropertiesEx');
+  using bound = new ListBound('vCenter: RetrievePropertiesEx');
   let answer = await session.retrieve(call, filterSpec(view, what), { maxObjects: pageSize });
   for (;;) {
     const objects = objectContents(answer);
