@@ -122,7 +122,7 @@ export class MemoryLoadBalancers implements LoadBalancers {
     const input = { ...there.attributes, backEnds: idsOf(backEnds) };
     if (holds(there.attributes, input)) return { actions: [], ingress: [] };
     const summary = `send it to ${backEnds.length} nodes`;
-    return { actions: [{ kind: 'update', part: there.kind, id: there.id, summary, input }], ingress: [] };
+    return { actions: [{ ...updateOf(there, input), summary }], ingress: [] };
   }
 
   async apply(
@@ -249,7 +249,7 @@ function planMaking(
     const there = own.find((part) => part.kind === kind);
     if (!there) return [{ kind: 'create', part: kind, input: wanted }];
     if (holds(there.attributes, wanted)) return [];
-    return [{ kind: 'update', part: kind, id: there.id, input: wanted }];
+    return [updateOf(there, wanted)];
   });
   const serves = actions.length === 0 && own.every(({ state }) => state === 'ready');
   return { actions, ingress: serves && ip !== undefined ? [{ ip, ipMode: 'VIP' }] : [] };
@@ -283,6 +283,16 @@ function wantedPart(kind: PartKind, { service, backEnds }: DesiredLoadBalancer, 
     default:
       return { name: dnsName(service), ip };
   }
+}
+
+/** Without a port, a node or a source range that is there, it may cut traffic. */
+function updateOf({ attributes, id, kind }: LoadBalancerPart, wanted: Wanted): LoadBalancerAction {
+  const mayCutTraffic = Object.entries(wanted).some(([name, value]) => {
+    const there = attributes[name];
+    const left = Array.isArray(value) ? value.map((one) => JSON.stringify(one)) : [];
+    return Array.isArray(there) && there.some((one) => !left.includes(JSON.stringify(one)));
+  });
+  return { kind: 'update', part: kind, id, input: wanted, ...(mayCutTraffic && { mayCutTraffic }) };
 }
 
 function holds(there: Wanted, wanted: Wanted): boolean {

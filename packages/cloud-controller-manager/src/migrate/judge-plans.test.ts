@@ -30,6 +30,18 @@ for (const [what, plan, state, words] of [
     'missing',
     /parts of it would be made or deleted/,
   ],
+  [
+    'served, and lose a member',
+    { outcome: 'changes', actions: [claim, { ...update, mayCutTraffic: true }] },
+    'missing',
+    /is served, and a listener, a rule or a member of it would be removed/,
+  ],
+  [
+    'without traffic, and lose a member',
+    { outcome: 'changes', actions: [{ ...update, mayCutTraffic: true }], isServed: false },
+    'ok',
+    /would be changed/,
+  ],
   ['refused', { outcome: 'refused', why: 'no SCTP', actions: [update] }, 'missing', /would be refused: no SCTP/],
   [
     'not to be found out',
@@ -45,7 +57,10 @@ for (const [what, plan, state, words] of [
     assert.match(check?.text ?? '', words);
     const actions = 'actions' in plan ? plan.actions : [];
     assert.equal(check?.count ?? 0, actions.length + ('warnings' in plan ? plan.warnings.length : 0));
-    for (const { summary } of actions) assert.ok(check?.objects?.some((line) => line.endsWith(`: ${summary}`)));
+    for (const action of actions) {
+      const end = 'mayCutTraffic' in action ? ' (may cut traffic)' : '';
+      assert.ok(check?.objects?.some((line) => line.endsWith(`: ${action.summary}${end}`)));
+    }
     assert.equal(more, undefined);
   });
 }

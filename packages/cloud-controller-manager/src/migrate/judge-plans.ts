@@ -40,7 +40,10 @@ function restOf(those: readonly { readonly name: string; readonly check: Check }
 }
 
 function judgePlan({ actions, isServed, name, outcome, warnings, why = '' }: PreviewedService): Check {
-  const lines = [...actions.map((action) => summaryOf(action)), ...warnings.map((one) => `Warning: ${one}`)];
+  const lines = [
+    ...actions.map((action) => `${summaryOf(action)}${action.mayCutTraffic ? ' (may cut traffic)' : ''}`),
+    ...warnings.map((one) => `Warning: ${one}`),
+  ];
   switch (outcome) {
     case 'unchanged':
       return ok(`${name} keeps what it has`, lines);
@@ -56,13 +59,20 @@ function judgePlan({ actions, isServed, name, outcome, warnings, why = '' }: Pre
         'correct that and run the check again',
         lines,
       );
-    default:
-      return isServed && actions.some(({ kind }) => kind === 'create' || kind === 'delete')
-        ? missing(
-            `${name} is served, and parts of it would be made or deleted`,
-            'traffic may be cut then: see that this is meant, or change the Service or the cloud config',
-            lines,
-          )
-        : ok(`${name} would be changed`, lines);
+    default: {
+      const cut = isServed ? cutBy(actions) : undefined;
+      if (cut === undefined) return ok(`${name} would be changed`, lines);
+      return missing(
+        `${name} is served, and ${cut}`,
+        'traffic may be cut then: see that this is meant, or change the Service or the cloud config',
+        lines,
+      );
+    }
   }
+}
+
+function cutBy(actions: PreviewedService['actions']): string | undefined {
+  if (actions.some(({ kind }) => kind === 'create' || kind === 'delete')) return 'parts of it would be made or deleted';
+  if (!actions.some(({ mayCutTraffic }) => mayCutTraffic)) return undefined;
+  return 'a listener, a rule or a member of it would be removed';
 }

@@ -57,6 +57,17 @@ test('each Service of this provider is planned, and nothing is done', async () =
   assert.ok(found.every(({ actions }) => actions.length > 0 && actions.every(({ kind }) => kind === 'create')));
 });
 
+test('what a change may cut is told with it', async () => {
+  const action = { kind: 'create', part: 'load-balancer', input: {} } as const;
+  const [one] = await previewed([serviceOf('a')], () => ({
+    plan: () => ({ actions: [action, { ...action, mayCutTraffic: true }], ingress: [] }),
+  }));
+  assert.deepEqual(
+    one?.actions.map(({ mayCutTraffic }) => mayCutTraffic),
+    [undefined, true],
+  );
+});
+
 test('what the cloud does not serve is refused, with the reason', async () => {
   const spec = { ports: [{ port: 80, protocol: 'SCTP' as const, nodePort: 30_080 }] };
   const [one] = await previewed([serviceOf('a', spec)], ({ features }) => ({

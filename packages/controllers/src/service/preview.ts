@@ -36,10 +36,10 @@ export interface PreviewedService {
    */
   readonly outcome: 'unchanged' | 'changes' | 'refused' | 'unknown';
   /** The first steps; those of what is taken over come after those that take it. */
-  readonly actions: readonly Pick<LoadBalancerAction, 'id' | 'kind' | 'part' | 'summary'>[];
+  readonly actions: readonly Pick<LoadBalancerAction, 'id' | 'kind' | 'mayCutTraffic' | 'part' | 'summary'>[];
   readonly why?: string;
   readonly warnings: readonly string[];
-  /** It is served now: what is made anew or deleted cuts traffic. */
+  /** It is served now: what is made anew, deleted or marked (`mayCutTraffic`) cuts traffic. */
   readonly isServed: boolean;
 }
 
@@ -110,9 +110,10 @@ function previewOf(observed: ObservedService): PreviewedService {
     case 'bring': {
       const { actions, warnings = [] } = plan.plan;
       const all = [...actions, ...afterClaims(observed, actions)];
-      const shown = all.map(({ id, kind, part, summary }) => ({
+      const shown = all.map(({ id, kind, mayCutTraffic, part, summary }) => ({
         ...(id !== undefined && { id }),
         kind,
+        ...(mayCutTraffic && { mayCutTraffic }),
         part,
         summary,
       }));

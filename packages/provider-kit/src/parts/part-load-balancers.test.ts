@@ -62,6 +62,18 @@ test('parts are made after those that they need, changed in place, and go in the
   ]);
 });
 
+test('a change that takes a member, or another element of a list, away may cut traffic; one that adds one does not', async () => {
+  const balancers = loadBalancersOf(new PartCloud(false));
+  await bring(balancers, desiredOf(serviceOf([80]), ['a', 'b']));
+  const parts = await partsOf(balancers);
+  const cuts = (desired: ReturnType<typeof desiredOf>): readonly (readonly unknown[])[] =>
+    [balancers.plan(desired, parts), balancers.planMembers?.(desired, parts)].map((plan) =>
+      (plan?.actions ?? []).map(({ mayCutTraffic }) => mayCutTraffic),
+    );
+  assert.deepEqual(cuts(desiredOf(serviceOf([80]), ['b', 'a', 'c'])), [[undefined], [undefined]]);
+  assert.deepEqual(cuts(desiredOf(serviceOf([80]), ['b', 'c'])), [[true], [true]]);
+});
+
 test('where requests take effect later, what hangs on one waits for the next look', async () => {
   const cloud = new PartCloud(true);
   const balancers = loadBalancersOf(cloud);

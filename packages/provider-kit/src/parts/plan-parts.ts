@@ -319,7 +319,22 @@ function updateOf(
   const { id, kind } = part;
   const summary = `change ${changed.join(', ')} of the ${kind}`;
   const input = { key: keyOf(part), attributes, changed };
-  return { kind: 'update', part: kind, id, summary, input, ...(touches && { touches }) };
+  const mayCutTraffic = changed.some((name) => lacksOne(attributes[name], part.attributes[name]));
+  return {
+    kind: 'update',
+    part: kind,
+    id,
+    summary,
+    input,
+    ...(touches && { touches }),
+    ...(mayCutTraffic && { mayCutTraffic }),
+  };
+}
+
+/** Of listeners, rules or members, one that is there is not wanted any more. */
+function lacksOne(wanted: unknown, there: unknown): boolean {
+  if (!Array.isArray(there) || !Array.isArray(wanted)) return false;
+  return there.some((one) => !wanted.some((other) => isDeepStrictEqual(one, other)));
 }
 
 function claimOf({ id, kind }: LoadBalancerPart): LoadBalancerAction {
