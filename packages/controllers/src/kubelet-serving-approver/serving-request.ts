@@ -3,11 +3,13 @@
 import 'reflect-metadata/lite';
 import * as x509 from '@peculiar/x509';
 import { canonicalIp, NAME_LENGTH, quote } from '@outrigger/cloud-provider';
-import { NODES_GROUP, type CertificateSigningRequest } from '@outrigger/kube';
+import type { CertificateSigningRequest } from '@outrigger/kube';
 import { isOneDerValue } from './der.ts';
 import { LONGEST_REQUEST } from './trim-request.ts';
 
 const NODE_USER = 'system:node:';
+// Not that of `kube`: this is loaded on demand, and a value from there would have all of that package made loadable on demand in the bundle.
+const NODES_GROUP = 'system:nodes';
 /** The machines of clouds have a dozen names and addresses at most. */
 const MOST_NAMES = 64;
 const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
