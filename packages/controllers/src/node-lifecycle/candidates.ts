@@ -3,7 +3,7 @@ import { noEvidence, type Evidence } from './evidence.ts';
 import type { LifecycleHold } from './plan.ts';
 import type { Readiness } from './readiness.ts';
 
-/** Why it stays. `unproved`: its machine cannot be read, or had no turn for minutes. */
+/** Why it stays. `unproved`: its machine cannot be read or proved to be gone, or had no turn for minutes. */
 export type CandidateHold = LifecycleHold | 'unproved';
 
 export interface Candidate {

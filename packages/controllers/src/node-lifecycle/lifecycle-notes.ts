@@ -41,6 +41,9 @@ export function heldNote(name: string, hold: LifecycleHold): EventNote {
 /** Of a machine that has not been read for minutes. */
 export const NO_TURN = 'Reads of other machines fail, so its machine could not be read for minutes.';
 
+/** Of a machine that neither a list nor a read finds, where the read proves nothing. */
+export const NO_PROOF = 'The cloud does not find its machine, and cannot prove that it does not exist.';
+
 /** The cloud has said again and again what proves neither that the machine is there nor that it is gone. */
 export function unprovedNote(name: string, why: string): EventNote {
   const message = `Node ${name} is kept: it is not known whether its machine is gone. If it is: kubectl delete node ${name}. ${why}`;

@@ -35,7 +35,7 @@ import { KnownPlaces } from './known-places.ts';
 import { DirectReads, type ReadRequest } from './direct-reads.ts';
 import { noEvidence, withLookUp, withRead } from './evidence.ts';
 import { factsOfEvidence, factsOfLifecyclePlan } from './lifecycle-words.ts';
-import { heldNote, NO_TURN, unprovedNote } from './lifecycle-notes.ts';
+import { heldNote, NO_PROOF, NO_TURN, unprovedNote } from './lifecycle-notes.ts';
 import type { NodeLifecycleControllerDependencies } from './lifecycle-dependencies.ts';
 import { createLifecycleMetrics, type LifecycleMetrics } from './lifecycle-metrics.ts';
 import { planNodeLifecycle, type LifecycleOptions, type LifecyclePlan, type Surroundings } from './plan.ts';
@@ -51,7 +51,7 @@ const LONGEST_WAIT_MS = 60_000;
 /** While a large share is gone, so many nodes that are Ready are looked up so often, to see whether the cloud knows them. */
 const WITNESSES = 3;
 const WITNESS_MS = 60_000;
-/** Waits after answers that failed, about half a minute: what passes by itself is not worth a person's time. */
+/** Waits after answers that failed or proved nothing, 8 to 20 s together: what passes by itself is not worth a person's time. */
 const WAITS_BEFORE_TOLD = 5;
 /** A machine that was seen to run since its node stopped being Ready is asked about again after this time. */
 const RECHECK_MS = LONGEST_WAIT_MS;
@@ -459,9 +459,10 @@ class Run {
     if (plan.reason === 'grace') this.#rounds.used(key);
     const waits = this.#rounds.askLater(key, uid, plan.afterMs);
     logger.verbose(plan.error ? 2 : 4, 'The node is not Ready and is kept', { reason: plan.reason, waits, ...error });
-    const told = waits >= WAITS_BEFORE_TOLD ? plan.error : undefined;
-    this.#candidates.setHold(key, told && plan.reason === 'read-failed' ? 'unproved' : undefined);
-    if (told) this.#told.tell(node, unprovedNote(key, told.message));
+    const why = plan.reason === 'unproved' ? NO_PROOF : plan.error?.message;
+    const told = waits >= WAITS_BEFORE_TOLD ? why : undefined;
+    this.#candidates.setHold(key, told !== undefined && plan.reason !== 'look-up-failed' ? 'unproved' : undefined);
+    if (told !== undefined) this.#told.tell(node, unprovedNote(key, told));
   }
 
   #hold(key: string, node: Node, { uid }: Candidate, plan: LifecyclePlan & { kind: 'hold' }): void {

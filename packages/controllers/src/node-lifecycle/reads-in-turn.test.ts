@@ -103,6 +103,32 @@ test('of a node that had no turn for minutes, as reads of others fail, a person 
   assert.equal(rig.metrics.get('outrigger_node_deletions_held'), 0);
 });
 
+for (const [what, spec] of [
+  ['a provider ID', {}],
+  ['no provider ID, which is read by its name', { providerID: null }],
+] as const) {
+  test(`a node with ${what}, and neither the list nor a read says what became of its machine: a person is told within half a minute`, async () => {
+    await using rig = new LifecycleRig();
+    rig.join('n', spec);
+    await rig.start({ unknownNodeDeletionMs: 60_000 });
+    let proves = false;
+    rig.cloud.listLie = () => missing;
+    rig.cloud.readLie = () => (proves ? absent : missing);
+    rig.ready('n', 'Unknown');
+    await rig.advance(5_000);
+    assert.deepEqual(rig.reasons('n'), [], 'a list may only be late');
+    await rig.advance(25_000);
+    assert.deepEqual(rig.reasons('n'), ['NodeDeletionUnproved']);
+    assert.match(rig.events[0]?.note.message ?? '', /cannot prove that it does not exist/);
+    assert.match(rig.events[0]?.note.message ?? '', /kubectl delete node n\b/);
+    assert.equal(rig.metrics.get('outrigger_node_deletions_unproved'), 1);
+    proves = true;
+    await rig.advance(300_000);
+    assert.deepEqual(rig.deleted, ['n']);
+    assert.equal(rig.metrics.get('outrigger_node_deletions_held'), 0);
+  });
+}
+
 for (const [what, answer] of [
   ['absent', absent],
   ['missing', missing],
