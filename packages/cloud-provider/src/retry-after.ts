@@ -1,3 +1,4 @@
+// The client of the API server (`kube`) has another: neither package may import the other, and that one counts a date from the answer's `Date`.
 /**
  * How long an answer asks to wait before the next try, by its header `Retry-After`: seconds, or an HTTP date (RFC 9110 §10.2.3).
  * Milliseconds from `now`, the wall clock; 0 for a date that has passed. `undefined` where it is missing or makes no sense.

@@ -3,7 +3,7 @@
  * twice. Only until the store has seen it, or a minute has passed: after etcd was restored from a backup, versions are lower
  * than those that we wrote, and what the server shows is what there is.
  */
-import type { Clock, KubeObject, ObjectMeta, Timer } from '@outrigger/kube';
+import { onAbort, type Clock, type KubeObject, type ObjectMeta, type Timer } from '@outrigger/kube';
 
 /** No watch that works is so late. What is written twice after it does no harm: all writes carry preconditions. */
 const BELIEVED_AFTER_MS = 60_000;
@@ -32,7 +32,7 @@ export class WrittenVersions {
 
   constructor(options: WrittenVersionsOptions) {
     this.#options = options;
-    options.signal.addEventListener('abort', () => this.#timer?.cancel(), { once: true });
+    onAbort(options.signal, () => this.#timer?.cancel());
   }
 
   /** The server answered a write with this metadata. */

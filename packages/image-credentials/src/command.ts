@@ -2,7 +2,7 @@
 import { readFile as readFileOf, stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { asError, type Clock } from '@outrigger/cloud-provider';
-import { didYouMean } from '@outrigger/provider-kit';
+import { didYouMean, untilAborted } from '@outrigger/provider-kit';
 import { acr } from './acr/acr.ts';
 import { CONFIG_FILE, readImageCredentialsConfig } from './config.ts';
 import { ecr } from './ecr/ecr.ts';
@@ -142,17 +142,13 @@ async function withCredentials(
   const fileName = configFile ?? CONFIG_FILE;
   const config = readImageCredentialsConfig(fileName, await readConfigFile(fileName, configFile !== undefined));
   const [done, late] = [new AbortController(), new AbortController()];
-  // What is sent ends by the signal; stdin may stay open.
-  const isLate = new Promise<never>((_, reject) => {
-    late.signal.addEventListener('abort', () => reject(late.signal.reason as Error), { once: true });
-  });
-  isLate.catch(() => {});
   clock.sleep(config.timeout, done.signal).then(
     () => late.abort(new Failure('timeout', `no credentials within ${config.timeout / 1_000} s`)),
     () => {},
   );
   try {
-    const request = readRequest(await Promise.race([readText(), isLate]));
+    // What is sent ends by the signal; stdin may stay open.
+    const request = readRequest(await untilAborted(readText(), late.signal));
     if (request.serviceAccountToken !== undefined) secrets.add(request.serviceAccountToken);
     const image = parseImage(request.image);
     return await providers[name]({

@@ -90,7 +90,7 @@ export type {
 
 // Configuration and transport
 export { loadConfig, type LoadConfigOptions } from './config/load-config.ts';
-export type { OnSecret } from './config/tell-secrets.ts';
+export type { OnSecret } from './config/register-secrets.ts';
 export {
   NODES_GROUP,
   type ClusterConfig,

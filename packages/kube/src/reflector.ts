@@ -93,7 +93,7 @@ export async function* reflector<T extends KubeObject>(
   options: ReflectorOptions<T>,
 ): AsyncGenerator<ReflectorEvent<T>, void, void> {
   const transform = options.transform ?? defaultTransform(client.resource);
-  for await (const event of new Machine(client, options).run()) {
+  for await (const event of new ListAndWatch(client, options).run()) {
     yield 'object' in event ? { type: event.type, object: transform(event.object) } : event;
   }
 }
@@ -104,7 +104,8 @@ function isOlder(a: string, b: string): boolean {
   return a.length === b.length ? a < b : a.length < b.length;
 }
 
-class Machine<T extends KubeObject> {
+/** The state machine behind it, as `ListAndWatch` of client-go's reflector. */
+class ListAndWatch<T extends KubeObject> {
   readonly #client: ResourceClient<T>;
   readonly #options: ReflectorOptions<T>;
   readonly #backoff: WatchBackoff;

@@ -14,6 +14,7 @@ import {
   strings,
   type FlagGroup,
 } from '@outrigger/controller-manager';
+import { onAbort } from '@outrigger/kube';
 import type { CommandIo } from '../command-io.ts';
 import { renderConsole } from '../report/console.ts';
 import { writeReports } from '../report/write-reports.ts';
@@ -104,9 +105,11 @@ export async function runProviderConformance(args: readonly string[], io: Comman
 async function judge(options: Readonly<ProviderOptions>, { cwd, signal, stderr, stdout }: CommandIo): Promise<number> {
   const { only, reportDir, subject: name, subjectVersion: version, testTimeout } = options;
   const tests = providerTests.filter((one) => only.length === 0 || only.some((text) => one.name.includes(text)));
-  signal?.addEventListener('abort', () => {
-    stderr.write('stopping: what was made is taken away; a second signal ends it at once, and leaves that behind\n');
-  });
+  if (signal) {
+    onAbort(signal, () => {
+      stderr.write('stopping: what was made is taken away; a second signal ends it at once, and leaves that behind\n');
+    });
+  }
   const left: string[] = [];
   const report = await runProviderTests(await subjectOf(options, cwd), {
     tests,

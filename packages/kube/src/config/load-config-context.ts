@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { ReadFile } from './cluster-config.ts';
 import type { RunExecPlugin } from './exec-plugin.ts';
-import type { OnSecret } from './tell-secrets.ts';
+import type { OnSecret } from './register-secrets.ts';
 
 export interface LoadConfigContext {
   readonly env: Readonly<Record<string, string | undefined>>;

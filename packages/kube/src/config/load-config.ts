@@ -16,7 +16,7 @@ import { mergeKubeconfigs, splitKubeconfigVariable, type MergedKubeconfig } from
 import { unreadable } from './reread-file.ts';
 import type { LoadConfigContext } from './load-config-context.ts';
 import { parseServer } from './server-url.ts';
-import { tellSecrets, type OnSecret } from './tell-secrets.ts';
+import { registerSecrets, type OnSecret } from './register-secrets.ts';
 import { pemSource, userCertificate, userCredentials } from './user-credentials.ts';
 
 export interface LoadConfigOptions {
@@ -66,7 +66,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Clust
   };
   const config = await findConfig(options, context);
   const proxyUrl = config.proxyUrl ?? environmentProxy(config.server, context.env);
-  return tellSecrets(proxyUrl === undefined ? config : { ...config, proxyUrl }, context.onSecret);
+  return registerSecrets(proxyUrl === undefined ? config : { ...config, proxyUrl }, context.onSecret);
 }
 
 async function findConfig(options: LoadConfigOptions, context: LoadConfigContext): Promise<ClusterConfig> {

@@ -4,7 +4,8 @@
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason as Error);
-  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
   try {
     return await Promise.race([work, aborted]);
   } finally {
