@@ -5,7 +5,6 @@
  * nothing is remembered but that. Work is grouped by commit: while one batch is in flight, routes gather for the next.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { parseCidr, type Route } from '@outrigger/cloud-provider';
 import {
   resources,
   type KubeObject,
@@ -22,8 +21,8 @@ import { isUnmanaged } from '../unmanaged-nodes.ts';
 import { ToldEvents } from '../told-events.ts';
 import { CloudRoutes } from './cloud-routes.ts';
 import { explainRoutes, explainUnlisted, listRoutes, type ExplainedRoutes } from './explain-routes.ts';
-import { recordFailureNote } from './failure-note.ts';
 import { InFlightRoutes } from './in-flight-routes.ts';
+import { KeptRouteRecord } from './kept-route-record.ts';
 import { KnownRoutes } from './known-routes.ts';
 import { LongKeptRoutes } from './long-kept-routes.ts';
 import { RouteMaker } from './make-routes.ts';
@@ -35,9 +34,8 @@ import { Retries } from './retries.ts';
 import { RouteConditions } from './route-conditions.ts';
 import type { RouteControllerDependencies } from './route-dependencies.ts';
 import { createRouteMetrics, type RouteMetrics } from './route-metrics.ts';
-import { linesOf } from './route-owners.ts';
 import { notedCreate, notedDelete, subjectOfCreate, subjectOfDelete } from './route-words.ts';
-import { keyOfDelete, SUSPECT_MS, type RouteWork } from './route-work.ts';
+import { keyOfDelete, type RouteWork } from './route-work.ts';
 import { StoredRouteRecord } from './stored-route-record.ts';
 
 const DEFAULT_RESYNC_MS = 600_000;
@@ -45,9 +43,6 @@ const DEFAULT_RESYNC_MS = 600_000;
 const MIN_LIST_INTERVAL_MS = 2_000;
 /** Dry run: so often, while something is planned. */
 const PLANNED_LIST_MS = 30_000;
-
-/** Key of the retries. */
-const RECORD = 'record';
 
 export interface RouteController extends Explains {
   /** The ranges of its options have changed. */
@@ -88,7 +83,7 @@ class Run {
   /** Namespace kube-system, whose UID is the cluster's: what is said about no node in particular is said about it. */
   readonly #cluster: KubeObject;
   /** Where the cloud keeps no owner with a route. */
-  readonly #stored: StoredRouteRecord | undefined;
+  readonly #record: KeptRouteRecord | undefined;
   /** Dry run: destinations for which something is planned. */
   #planned = new Set<string>();
   readonly #inFlight: InFlightRoutes;
@@ -118,7 +113,6 @@ class Run {
     this.#journal = deps.journal ?? noJournal;
     const cluster = { name: 'kube-system', uid: deps.options.clusterId };
     this.#cluster = { apiVersion: 'v1', kind: 'Namespace', metadata: cluster };
-    if (routes.unmarked) this.#stored = new StoredRouteRecord({ client, clock, signal, ...deps.options });
     this.#conditions = new RouteConditions({
       ...deps,
       journal: this.#journal,
@@ -147,13 +141,17 @@ class Run {
       planWith: (nodes) => this.#plan(nodes),
       listIn: (delayMs) => this.#listIn(delayMs),
     };
-    this.#maker = new RouteMaker({ ...work, stored: this.#stored, nextHop: routes.nextHop });
+    if (routes.unmarked) {
+      const stored = new StoredRouteRecord({ client, clock, signal, ...deps.options });
+      this.#record = new KeptRouteRecord({ ...work, stored, retries: this.#listRetries, cluster: this.#cluster });
+    }
+    this.#maker = new RouteMaker({ ...work, stored: this.#record?.stored, nextHop: routes.nextHop });
     this.#remover = new RouteRemover({ ...work, nodes: this.#nodes, store: deps.store });
   }
 
   async run(): Promise<void> {
     const { store, options } = this.#deps;
-    const ready = store.whenSynced(this.#signal).then(() => this.#loadRecord());
+    const ready = store.whenSynced(this.#signal).then(() => this.#record?.load());
     if (!(await endsBeforeAbort(ready, this.#signal))) return;
     const unsubscribe = store.subscribe((change) => this.#changed(change));
     this.#wake();
@@ -163,28 +161,6 @@ class Run {
       unsubscribe();
       this.#timer?.cancel();
       await this.#inFlight.ended();
-    }
-  }
-
-  /** Without it, routes of this cluster would seem to be foreign. */
-  async #loadRecord(): Promise<void> {
-    const { clock, logger } = this.#deps;
-    for (let isLoaded = this.#stored === undefined; !isLoaded;) {
-      try {
-        await this.#stored?.load();
-        isLoaded = true;
-        this.#listRetries.succeeded(RECORD);
-      } catch (error) {
-        this.#signal.throwIfAborted();
-        const { delayMs } = this.#listRetries.failed(RECORD, error as Error);
-        logger.error('The record of the routes could not be read; retrying', {
-          error,
-          retryIn: `${Math.round(delayMs)}ms`,
-        });
-        const note = recordFailureNote(error, 'No route is created or deleted');
-        if (note) this.#told.tell(this.#cluster, note);
-        await clock.sleep(Math.min(delayMs, SUSPECT_MS), this.#signal);
-      }
     }
   }
 
@@ -246,7 +222,7 @@ class Run {
         ]),
       );
       for (const node of plan.nodes) this.#settle(node);
-      waits.push(nextInMs, this.#remember(plan.owned, now));
+      waits.push(nextInMs, this.#record?.remember(plan.owned, now) ?? Number.POSITIVE_INFINITY);
       if (this.#journal.dryRun) this.#tellPlan(plan.creates, deletes);
       else waits.push(this.#remover.start(deletes, now), this.#maker.start(plan.creates));
     }
@@ -308,34 +284,10 @@ class Run {
   #plan(nodes: Iterable<Node>): RoutePlan {
     const { options, routes } = this.#deps;
     const { clusterCidrs, providerName, serviceCidrs, unmanaged } = options;
-    const record = this.#stored?.record;
+    const record = this.#record?.stored.record;
     const unmarked = record && { record, nextHop: routes.nextHop };
     const known = this.#known.values();
     return planRoutes({ nodes, routes: known, clusterCidrs, serviceCidrs, providerName, unmanaged, ...unmarked });
-  }
-
-  /** What is ours now, by its node, is so after the node. Milliseconds until it is tried again to write that down. */
-  #remember(owned: Iterable<Route>, now: number): number {
-    const stored = this.#stored;
-    if (!stored || this.#journal.dryRun) return Number.POSITIVE_INFINITY;
-    for (const route of owned) stored.record.note(parseCidr(route.destination)?.text ?? '', linesOf(route), now);
-    const waitMs = stored.isBehind && this.#listRetries.waitMs(RECORD);
-    if (waitMs === 0) this.#inFlight.start(this.#saveRecord(stored));
-    return waitMs || Number.POSITIVE_INFINITY;
-  }
-
-  async #saveRecord(stored: StoredRouteRecord): Promise<void> {
-    try {
-      await stored.save();
-      this.#listRetries.succeeded(RECORD);
-    } catch (error) {
-      if (this.#signal.aborted) return;
-      const { delayMs } = this.#listRetries.failed(RECORD, error as Error);
-      this.#deps.logger.warn('The record of the routes could not be saved', {
-        error,
-        retryIn: `${Math.round(delayMs)}ms`,
-      });
-    }
   }
 
   /** Asks for a list in `delayMs`, unless one is due before. */
@@ -356,7 +308,7 @@ class Run {
     try {
       const list = await this.#cloud.list();
       this.#known.replace(list);
-      this.#stored?.record.keepOnly(list.routes, list.asOf);
+      this.#record?.stored.record.keepOnly(list.routes, list.asOf);
       this.#listRetries.succeeded('list');
       this.#listAt = Math.min(this.#listAt, this.#listStartedAt + this.#period());
       const { creates, deletes } = this.#plan(this.#deps.store.values());
