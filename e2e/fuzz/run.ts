@@ -3,8 +3,7 @@
  * found is printed as lines for `corpus.json`. `SEED=n` repeats a run, `TARGET=words` picks targets.
  */
 import { systemRandom } from '@outrigger/kube';
-import * as fc from 'fast-check';
-import { plainRecipes, recipes } from './recipe.ts';
+import { recipeOf } from './recipe.ts';
 import { targets } from './targets.ts';
 import { RecipeTrial, type Finding } from './try-recipe.ts';
 
@@ -30,8 +29,7 @@ const isOver = (): boolean => {
 };
 for (let round = 0; !isOver() && broken.size < chosen.length; round++) {
   // In turn: a minute is enough for a dozen of each.
-  const plain = round % 2 === 0 ? plainRecipes[round / 2] : undefined;
-  const recipe = plain ?? fc.sample(recipes, { seed: seed + round, numRuns: 1 })[0];
+  const recipe = recipeOf(round, seed);
   for (const { name } of chosen) {
     if (recipe === undefined || broken.has(name) || isOver()) continue;
     const finding = await trial.try(name, recipe);
