@@ -27,7 +27,7 @@ const LIMIT_SECONDS = 120;
 /** Of the other's: two runs of the same differ by less. */
 const ALIKE = 1.05;
 /** For the process that strips the types, and ends. */
-const STRIP_SECONDS = 0.5;
+const STRIP_SECONDS = 0.3;
 
 const { values } = parseArgs({
   options: {
