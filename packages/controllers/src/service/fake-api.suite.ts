@@ -202,8 +202,13 @@ function patchAddresses(service: Service, operations: readonly JsonPatchOperatio
     const [last = ''] = names.splice(-1);
     const parent = names.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], document);
     const fields = parent as Record<string, unknown>;
-    if (operation.op === 'add' && operation.path.startsWith('/status/loadBalancer/')) fields[last] = operation.value;
-    else if (operation.op !== 'test') throw new Error(`${operation.op} ${operation.path} is not expected`);
+    if (operation.op === 'add' && operation.path.startsWith('/status/loadBalancer/')) {
+      if (service.spec?.type !== 'LoadBalancer' && (operation.value as readonly unknown[]).length > 0) {
+        const details = { causes: [{ field: 'status.loadBalancer.ingress', message: 'Forbidden' }] };
+        throw new StatusError('PATCH', 422, { reason: 'Invalid', code: 422, details });
+      }
+      fields[last] = operation.value;
+    } else if (operation.op !== 'test') throw new Error(`${operation.op} ${operation.path} is not expected`);
     else if (!isDeepStrictEqual(fields[last], operation.value)) {
       throw new StatusError('PATCH', 422, { reason: 'Invalid', code: 422 });
     }

@@ -202,3 +202,35 @@ test('nor do writes of its tenant in between, however many', async () => {
   assert.equal(api.get('web')?.metadata?.annotations?.['tenant.example/i'], String(i));
   await told.rig.stop();
 });
+
+test('… and one that asks for no load balancer here any more gets none back', async () => {
+  const ways: Readonly<Record<string, (told: Told) => void>> = {
+    'another type': ({ rig }) => void rig.api.apply('web', { ...webSpec, type: 'ClusterIP' }),
+    'another class': ({ rig }) => void rig.api.apply('web', { ...webSpec, loadBalancerClass: 'example.com/other' }),
+    deletion: ({ rig }) => rig.api.delete('web'),
+  };
+  for (const [what, end] of Object.entries(ways)) {
+    const told = await served();
+    told.rig.api.apply('web', refusedSpec);
+    await droppedSoon(told, what);
+    told.parts = [balancer(VIP, FLOATING)];
+    const { length } = told.rig.api.patches;
+    end(told);
+    await told.rig.clock.advance(LONG_MS);
+    const patches = told.rig.api.patches.slice(length).map(({ patch }) => patch.type);
+    assert.deepEqual([ips(told), told.parts, patches.includes('json')], [[], [], false], what);
+    assert.deepEqual(told.rig.api.get('web')?.metadata?.finalizers ?? [], [], what);
+    assert.ok(!told.rig.reasons('web').slice(-3).includes('LoadBalancerAddressGone'), what);
+    await told.rig.stop();
+  }
+});
+
+test('… and one whose deletion takes long loses it without a Warning, as nothing is wrong', async () => {
+  const told = await served();
+  told.remove = () => IDLE;
+  told.rig.api.delete('web');
+  await told.rig.clock.advance(10_000);
+  await droppedSoon(told, 'a slow deletion');
+  assert.ok(!told.rig.reasons('web').includes('LoadBalancerAddressGone'));
+  await told.rig.stop();
+});

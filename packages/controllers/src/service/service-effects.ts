@@ -151,7 +151,8 @@ export class ServiceEffects {
       this.#options.written.note(key, metadata);
       return metadata;
     } catch (error) {
-      const isTest = patch.type === 'json' && isInvalid(error);
+      // What the server finds wrong of the values themselves it gives causes for.
+      const isTest = patch.type === 'json' && isInvalid(error) && !error.details.causes?.length;
       const isOld = isTest || isNotFound(error) || isConflict(error) || isAboutUid(error);
       // What a Service says of itself keeps nothing from being done.
       if (!isOld && (purpose !== 'condition' || signal.aborted)) throw error;

@@ -17,7 +17,7 @@ import type { ServicePlan } from '../load-balancer/service-plan.ts';
 import { isPredecessors } from '../load-balancer/tenancy.ts';
 import { ingressOf, ipsOf } from './load-balancer-service.ts';
 import { FIRST_POLL_MS } from './polling.ts';
-import { isRecorded } from './role.ts';
+import { isRecorded, roleOf } from './role.ts';
 import { addressGoneNote } from './service-events.ts';
 import { ingressPatch } from './service-patch.ts';
 import type { ServiceState } from './service-state.ts';
@@ -48,7 +48,8 @@ export function withdrawing(before: ServiceState, plan: ServicePlan, at: Surroun
   const gone = [...unshownSince].filter(([ip]) => isOurs || shown.has(ip));
   const isBelieved = (since: number): boolean => look.startedAt - since >= BELIEVED_AFTER_MS;
   const believed = new Set(gone.flatMap(([ip, since]) => (isBelieved(since) ? [ip] : [])));
-  const back = withdrawn.filter(({ ip = '' }) => shown.has(canonicalAddress(ip)));
+  const isServed = roleOf(at.service, at.rules.options) === 'serve';
+  const back = isServed ? withdrawn.filter(({ ip = '' }) => shown.has(canonicalAddress(ip))) : [];
   if (believed.size + back.length === 0) {
     const dueAt = Math.min(...gone.map(([, since]) => since)) + BELIEVED_AFTER_MS;
     return noLaterThan(dueAt - at.now, carryOut(state, at));
@@ -72,7 +73,7 @@ export function withdrawing(before: ServiceState, plan: ServicePlan, at: Surroun
     return carryOut(state, { ...at, before: [...at.before, action] });
   }
   const remembered = [...withdrawn, ...ingress.filter(isGone)].slice(-MOST_WITHDRAWN);
-  const note = believed.size > 0 ? addressGoneNote([...believed]) : undefined;
+  const note = believed.size > 0 && isServed ? addressGoneNote([...believed]) : undefined;
   return {
     state: { ...state, addresses: { ...state.addresses, withdrawn: remembered } },
     effects: [],
