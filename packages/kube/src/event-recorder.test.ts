@@ -404,20 +404,23 @@ test('close writes what waits, folding what is too much, and takes nothing more'
   await recorder[Symbol.asyncDispose]();
 });
 
-test('close writes a Warning of a namespace, whatever waits of another one', async () => {
-  const { clock, recorder, all } = setUp();
-  const service = (namespace: string, name: string): KubeObject => {
-    return { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace } };
-  };
-  for (let i = 0; i < 3_000; i++) recorder.record(service('noisy', `s${i}`), warning('down'));
-  recorder.record(service('quiet', 'web'), warning('down'));
-  const closed = recorder.close();
-  await clock.advance(100);
-  await closed;
-  const quiet = all().filter(({ involvedObject }) => involvedObject.namespace === 'quiet');
-  assert.deepEqual([quiet.length, quiet[0]?.message], [1, 'down']);
-  // Those of before, its few, and the one that counts the rest.
-  assert.ok(all().length <= 101 + 4 + 11, `${all().length} Events`);
+test('close writes a Warning of each namespace, whatever waits of another one', async () => {
+  for (const namespaces of [1, 150]) {
+    const { clock, recorder, all } = setUp();
+    const service = (namespace: string, name: string): KubeObject => {
+      return { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace } };
+    };
+    for (let i = 0; i < 3_000; i++) recorder.record(service('noisy', `s${i}`), warning('down'));
+    for (let i = 0; i < namespaces; i++) recorder.record(service(`quiet-${i}`, 'web'), warning('down'));
+    const closed = recorder.close();
+    await clock.advance(100);
+    await closed;
+    const quiet = all().filter(({ involvedObject }) => involvedObject.namespace?.startsWith('quiet-'));
+    assert.deepEqual(new Set(quiet.map(({ message }) => message)), new Set(['down']));
+    assert.equal(quiet.length, namespaces);
+    // Those of before, its few, and the one that counts the rest.
+    assert.ok(all().length <= 101 + 4 + 11 + namespaces, `${all().length} Events`);
+  }
 });
 
 test('close leaves repeats that the server need not be told of, where there are many', async () => {

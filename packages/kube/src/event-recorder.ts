@@ -171,7 +171,7 @@ class Recorder implements RunningEventRecorder {
     const { clock } = this.#options;
     if (this.#pending.size > CLOSE_MAX_SERIES) {
       // Each namespace keeps its few: it cannot read what they would be folded into.
-      const few = Math.min(FEW_PENDING, Math.floor(CLOSE_MAX_SERIES / this.#pendingOf.size));
+      const few = Math.max(1, Math.min(FEW_PENDING, Math.floor(CLOSE_MAX_SERIES / this.#pendingOf.size)));
       const kept = new Map<string, number>();
       // Those that the server cannot know of yet, and what it need not be told; copied, because folding adds to what is pending.
       for (const series of Array.from(this.#pending.values())) {

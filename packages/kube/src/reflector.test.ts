@@ -348,7 +348,7 @@ test('a list whose pages are too large is complete all the same, in smaller ones
   bench.start();
   const heard = await bench.heard(10_000);
   assert.deepEqual([heard[0], heard.length, heard.at(-1)], ['init', 42, 'init-done']);
-  assert.deepEqual(limits, ['500', '125', '31', '7', '7', '7', '7', '7', '7']);
+  assert.deepEqual(limits, ['500', '125', '31', '7', '7', '7', '7', '14', '3', '3', '3', '3']);
 });
 
 test('continue tokens that expire make the next pages longer', async () => {

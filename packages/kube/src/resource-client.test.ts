@@ -168,7 +168,13 @@ for (const [what, sizes, limit, expected] of [
     'all at once',
     Array(300).fill(1),
     0,
-    `0@0 500@0 125@0 31@0 ${Array.from({ length: 43 }, (_, i) => `7@${i * 7}`).join(' ')}`,
+    `0@0 500@0 125@0 31@0 ${[0, 84, 168]
+      .flatMap((at) => [
+        ...[0, 7, 14, 21].map((i) => `7@${at + i}`),
+        ...[28, 42, 56, 70].map((i) => `14@${at + i}`),
+        `28@${at + 84}`,
+      ])
+      .join(' ')} 7@252 7@259 7@266 7@273 14@280 14@294`,
   ],
 ] as const) {
   test(`a page that is too large is asked for again with fewer objects, and nothing is left out: ${what}`, async () => {
@@ -184,6 +190,18 @@ for (const [what, sizes, limit, expected] of [
     assert.equal(asked.join(' '), expected);
   });
 }
+
+test('large objects make few pages small: those of the small ones after them grow again', async () => {
+  for (const [many, size] of [
+    [12, 2],
+    [3, 6],
+  ] as const) {
+    const { asked, client } = largeObjects([...Array<number>(many).fill(size), ...Array<number>(5_000).fill(0)]);
+    const pages = await Array.fromAsync(client.of(resources.nodes).pages());
+    assert.equal(pages.flatMap(({ items }) => items).length, many + 5_000);
+    assert.ok(asked.length < 60, `${asked.length} requests`);
+  }
+});
 
 test('an object that is longer than any answer may be is an error', async () => {
   const { asked, client } = largeObjects([257]);

@@ -48,6 +48,8 @@ const PATCH_TYPES = {
   apply: 'application/apply-patch+yaml',
 } as const;
 const DEFAULT_PAGE_SIZE = 500;
+/** So many pages are asked for before larger ones are tried again. */
+const PAGES_OF_A_SIZE = 4;
 /** What an answer cut to its metadata calls itself, whatever it is of. */
 const PARTIAL = { group: 'meta.k8s.io', version: 'v1', kind: 'PartialObjectMetadata' } as const;
 
@@ -143,6 +145,7 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
       ...(resourceVersionMatch && { resourceVersionMatch }),
     };
     let from: ListOptions = begun ? { continue: begun } : version;
+    let pages = 0;
     for (let size = limit; ;) {
       let page: ListPage<T>;
       try {
@@ -151,11 +154,14 @@ export class HttpResourceClient<T extends KubeObject> implements ResourceClient<
         if (size === 1 || !isResponseError(error) || error.code !== 'response-too-large') throw error;
         // How large objects are, those who write them say.
         size = size === 0 ? DEFAULT_PAGE_SIZE : Math.max(1, Math.floor(size / 4));
+        pages = 0;
         continue;
       }
       yield page;
       if (!page.continue) return;
       from = { continue: page.continue };
+      // The large ones may be over; where they are not, few pages are asked for twice.
+      if (++pages % PAGES_OF_A_SIZE === 0) size = Math.min(size * 2, limit || DEFAULT_PAGE_SIZE);
     }
   }
 
