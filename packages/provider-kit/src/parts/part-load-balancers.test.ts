@@ -74,6 +74,19 @@ test('a change that takes a member, or another element of a list, away may cut t
   assert.deepEqual(cuts(desiredOf(serviceOf([80]), ['b', 'c'])), [[true], [true]]);
 });
 
+test('of thousands of members it costs little to see that none goes', async () => {
+  const balancers = loadBalancersOf(new PartCloud(false));
+  const names = Array.from({ length: 5_000 }, (_, i) => `node-${i}`);
+  await bring(balancers, desiredOf(serviceOf([80]), names));
+  const parts = await partsOf(balancers);
+  const desired = desiredOf(serviceOf([80]), ['one-more', ...names]);
+  const { user: before } = process.threadCpuUsage();
+  const { actions } = balancers.plan(desired, parts);
+  const ms = (process.threadCpuUsage().user - before) / 1_000;
+  assert.equal(actions.length, 1);
+  assert.ok(ms < 60, `${ms} ms`);
+});
+
 test('where requests take effect later, what hangs on one waits for the next look', async () => {
   const cloud = new PartCloud(true);
   const balancers = loadBalancersOf(cloud);

@@ -334,7 +334,11 @@ function updateOf(
 /** Of listeners, rules or members, one that is there is not wanted any more. */
 function lacksOne(wanted: unknown, there: unknown): boolean {
   if (!Array.isArray(there) || !Array.isArray(wanted)) return false;
-  return there.some((one) => !wanted.some((other) => isDeepStrictEqual(one, other)));
+  // Thousands of members are texts.
+  const same = new Set<unknown>(wanted);
+  const isWanted = (one: unknown): boolean =>
+    same.has(one) || (typeof one === 'object' && wanted.some((other) => isDeepStrictEqual(one, other)));
+  return !there.every(isWanted);
 }
 
 function claimOf({ id, kind }: LoadBalancerPart): LoadBalancerAction {
