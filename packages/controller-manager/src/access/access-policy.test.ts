@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noMetrics, silentLogger, type LogFields } from '@outrigger/kube';
+import { noMetrics, silentLogger, type Client, type LogFields } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import {
   createAccessPolicy,
@@ -9,6 +9,9 @@ import {
   type AccessPolicy,
   type AccessPolicyOptions,
 } from './access-policy.ts';
+import { PeerQuestions } from './peer-questions.ts';
+import { authorizeBySubjectAccess } from './subject-access.ts';
+import { authenticateByToken } from './token-user.ts';
 import { UnauthenticatedError, type AccessRequest, type Authenticate } from './user.ts';
 
 test('loopback addresses are known in every spelling, and nothing else is one', () => {
@@ -134,14 +137,16 @@ test('of one peer sixteen requests wait for the API server at most: those of oth
   let answer = (): void => {};
   const answered = new Promise<void>((resolve) => (answer = resolve));
   const warned: unknown[] = [];
+  const questions = new PeerQuestions();
   const subject = policy({
     logger: { ...silentLogger, warn: (_, { peer }: LogFields = {}) => void warned.push(peer) },
     authenticators: [asMe],
-    authorize: async (_user, { path }) => {
-      asked.push(path);
-      await answered;
-      return true;
-    },
+    authorize: (_user, { path, peer }) =>
+      questions.ask(peer, async () => {
+        asked.push(path);
+        await answered;
+        return true;
+      }),
   });
   const from = (peer: string, path: string): Promise<number> => ask(subject, path, {}, 'GET', peer);
   const flood = Array.from({ length: 100 }, (_, i) => from('198.51.100.1', `/${i}`));
@@ -158,6 +163,36 @@ test('of one peer sixteen requests wait for the API server at most: those of oth
   assert.equal(await scrape, 200);
   assert.deepEqual(warned, ['198.51.100.1'], 'one line a minute');
   assert.equal(await from('198.51.100.1', '/later'), 200);
+});
+
+test('whoever shares an address with callers whose made-up tokens wait for the API server is served, when it need not be asked', async () => {
+  let hangs = false;
+  const asked: unknown[] = [];
+  const create = async (review: { spec: { token?: string } }): Promise<unknown> => {
+    asked.push(review.spec);
+    if (hangs) await new Promise(() => {});
+    const user = { username: review.spec.token };
+    return { ...review, status: { authenticated: true, user, allowed: true } };
+  };
+  const client = { of: () => ({ create }) } as unknown as Client;
+  const common = { client, clock: new FakeClock(), questions: new PeerQuestions() };
+  const subject = policy({
+    authenticators: [
+      ({ headers }) => Promise.resolve(headers['certificate'] ? { name: 'a', groups: ['system:masters'] } : undefined),
+      authenticateByToken({ ...common, cacheTtlMs: 10_000 }),
+    ],
+    authorize: authorizeBySubjectAccess({ ...common, authorizedTtlMs: 10_000, unauthorizedTtlMs: 10_000 }),
+  });
+  const scrape = (token: string): Promise<number> => ask(subject, '/metrics', { authorization: `Bearer ${token}` });
+  assert.equal(await scrape('prom'), 200);
+  hangs = true;
+  for (let i = 0; i < 16; i++) void scrape(`made-up-${i}`);
+  await new Promise((resolve) => void setImmediate(resolve));
+  assert.equal(asked.length, 2 + 16);
+  assert.equal(await scrape('prom'), 200);
+  assert.equal(await ask(subject, '/configz', { certificate: 'a' }), 200);
+  assert.deepEqual([await scrape('made-up'), await ask(subject, '/anonymous')], [429, 429]);
+  assert.equal(asked.length, 2 + 16);
 });
 
 test('what callers bring about is logged once a minute for each cause, whatever they ask for', async () => {

@@ -9,6 +9,7 @@ import { isIPv4 } from 'node:net';
 import { asError, type Clock, type Logger, type Metrics } from '@outrigger/kube';
 import { onceAMinute } from '../logs/once-a-minute.ts';
 import { createAccessMetrics } from './access-metrics.ts';
+import { TooManyQuestionsError } from './peer-questions.ts';
 import type { Authorize } from './subject-access.ts';
 import {
   anonymousUser,
@@ -52,13 +53,6 @@ export const healthPaths: readonly string[] = ['/healthz', '/livez', '/readyz'];
 /** May do everything, as in every API server. */
 const PRIVILEGED = 'system:masters';
 const ALLOWED: AccessDecision = { allowed: true };
-/** Of one peer, that wait for the API server: made-up paths and tokens are new questions each time, and all share one rate limit. */
-const MOST_ASKING = 16;
-const TOO_MANY: AccessDecision = {
-  allowed: false,
-  status: 429,
-  message: `${MOST_ASKING} requests from this address wait for the API server already: try again later`,
-};
 
 export function createAccessPolicy(options: AccessPolicyOptions): AccessPolicy {
   return new Policy(options);
@@ -69,8 +63,6 @@ class Policy implements AccessPolicy {
   readonly #rules: readonly string[];
   readonly #metrics: ReturnType<typeof createAccessMetrics>;
   readonly #isDue: (cause: string) => boolean;
-  /** Requests of each peer. */
-  readonly #asking = new Map<string, number>();
 
   constructor(options: AccessPolicyOptions) {
     const { alwaysAllow } = options;
@@ -90,30 +82,11 @@ class Policy implements AccessPolicy {
     if (this.#rules.some((rule) => (rule.endsWith('*') ? path.startsWith(rule.slice(0, -1)) : path === rule)))
       return ALLOWED;
     if (authorize === undefined && isLoopback(bindAddress) && !this.#isGuarded(request)) return ALLOWED;
-    const { peer } = request;
-    const asking = this.#asking.get(peer) ?? 0;
-    if (asking >= MOST_ASKING) {
-      if (this.#isDue('asking'))
-        logger.warn('Requests refused: too many of one caller wait for the API server', { peer });
-      return TOO_MANY;
-    }
-    this.#asking.set(peer, asking + 1);
-    try {
-      return await this.#ask(request);
-    } finally {
-      const left = (this.#asking.get(peer) ?? 1) - 1;
-      if (left > 0) this.#asking.set(peer, left);
-      else this.#asking.delete(peer);
-    }
-  }
-
-  async #ask(request: AccessRequest): Promise<AccessDecision> {
-    const { authorize, bindAddress, logger } = this.#options;
-    const { path } = request;
     let user: User;
     try {
       user = await this.#metrics.authentication(() => this.#authenticate(request));
     } catch (error) {
+      if (error instanceof TooManyQuestionsError) return this.#tooMany(request, error);
       // As upstream: who shows credentials that do not hold is not taken for anonymous.
       if (error instanceof UnauthenticatedError) {
         if (this.#isDue('rejected')) logger.verbose(2, 'Request rejected', { path, error });
@@ -128,6 +101,7 @@ class Policy implements AccessPolicy {
     try {
       if (await this.#metrics.authorization(() => authorize(user, request))) return ALLOWED;
     } catch (error) {
+      if (error instanceof TooManyQuestionsError) return this.#tooMany(request, error);
       if (this.#isDue('authorization')) {
         logger.warn('Authorization could not be completed', { path, user: user.name, error });
       }
@@ -139,6 +113,13 @@ class Policy implements AccessPolicy {
       status: 403,
       message: `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`,
     };
+  }
+
+  #tooMany({ peer }: AccessRequest, { message }: TooManyQuestionsError): AccessDecision {
+    if (this.#isDue('asking')) {
+      this.#options.logger.warn('Requests refused: too many of one caller wait for the API server', { peer });
+    }
+    return { allowed: false, status: 429, message };
   }
 
   #isGuarded({ method, path }: AccessRequest): boolean {

@@ -8,6 +8,7 @@ import { authenticateByCertificate } from './certificate-user.ts';
 import { followClusterTrust } from './cluster-trust.ts';
 import { authenticateByRequestHeader, type RequestHeaderRules } from './request-header-user.ts';
 import type { AuthenticationOptions, AuthorizationOptions } from './delegation-flags.ts';
+import { PeerQuestions } from './peer-questions.ts';
 import { authorizeBySubjectAccess } from './subject-access.ts';
 import { authenticateByToken } from './token-user.ts';
 import type { Authenticate } from './user.ts';
@@ -78,6 +79,7 @@ export async function delegateAccess(options: DelegatedAccessOptions): Promise<D
     : Promise.resolve();
   // Awaited later: whoever serves does not wait for it.
   ready.catch(() => {});
+  const questions = new PeerQuestions();
   const asksForCertificates = looksUp || clientCaFile !== '' || requestheaderClientCaFile !== '';
   const authenticators: readonly Authenticate[] = [
     authenticateByRequestHeader(() => proxies),
@@ -88,6 +90,7 @@ export async function delegateAccess(options: DelegatedAccessOptions): Promise<D
           authenticateByToken({
             client: authenticationClient,
             clock,
+            questions,
             cacheTtlMs: authentication.authenticationTokenWebhookCacheTtl,
           }),
         ]),
@@ -113,6 +116,7 @@ export async function delegateAccess(options: DelegatedAccessOptions): Promise<D
         authorizeBySubjectAccess({
           client: authorizationClient,
           clock,
+          questions,
           authorizedTtlMs: authorization.authorizationWebhookCacheAuthorizedTtl,
           unauthorizedTtlMs: authorization.authorizationWebhookCacheUnauthorizedTtl,
         }),
