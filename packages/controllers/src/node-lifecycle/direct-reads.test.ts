@@ -97,6 +97,25 @@ test('a machine that cannot be read again, while others are proved to be gone, e
   assert.deepEqual([reads.isPaced('bad'), sent.filter((name) => name === 'bad').length], [false, 2]);
 });
 
+test('a machine that cannot be read is read again, however many others are asked about for the first time', async () => {
+  const { clock, reads, sent, failing } = rigOf();
+  failing.add('bad');
+  reads.ask('bad');
+  await clock.advance(READ_MS);
+  for (let i = 0; i < 100; i++) {
+    if (i === 10) reads.ask('bad');
+    failing.add(`n${i}`);
+    reads.ask(`n${i}`);
+    await clock.advance(3_000);
+  }
+  const others = sent.slice(1, sent.indexOf('bad', 1));
+  assert.deepEqual(
+    others,
+    Array.from({ length: 10 }, (_, i) => `n${i}`),
+    'those that waited before it',
+  );
+});
+
 test('what was refused is as any other after a quarter of an hour, and what is proved to be gone at once', async () => {
   const { clock, reads, refused } = rigOf();
   /** Behind as many as go together. */

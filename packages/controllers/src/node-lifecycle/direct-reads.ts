@@ -6,7 +6,8 @@
  * have minutes, and a cloud that is wrong about a thousand machines should not be asked about all of them.
  *
  * Those that are read for the first time, those whose last read proved nothing, and those that are paced take turns: none of the three waits
- * for the end of another. What is one machine's own trouble ends no run, and that machine is paced from then on: a refusal of it alone, or
+ * for the end of another. But before a machine is read again, all that have waited longer are read for the first time: while reads fail,
+ * each costs seconds, and one that is proved to be gone would go twice as late. What is one machine's own trouble ends no run, and that machine is paced from then on: a refusal of it alone, or
  * a second read that proves nothing while others prove absence. So a cloud that refuses all of them is asked about each once, in turn, and then at the
  * pace. What is known of a machine is kept when its node is Ready in between.
  */
@@ -167,13 +168,21 @@ export class DirectReads {
 
   #take(): string | undefined {
     for (const [i, waiting] of this.#turns.entries()) {
-      const [key] = waiting.keys();
-      if (key === undefined || (waiting === this.#paced && !this.#mayTakePaced())) continue;
+      const [[key, since] = []] = waiting;
+      if (key === undefined || since === undefined) continue;
+      if (waiting === this.#again && since > this.#firstSince()) continue;
+      if (waiting === this.#paced && !this.#mayTakePaced()) continue;
       waiting.delete(key);
       this.#turns.push(...this.#turns.splice(i, 1));
       return key;
     }
     return undefined;
+  }
+
+  /** Since when the one of them that has waited longest waits. */
+  #firstSince(): number {
+    const [since = Infinity] = this.#first.values();
+    return since;
   }
 
   #mayTakePaced(): boolean {

@@ -49,6 +49,22 @@ for (const unreadable of [8, 12, 30]) {
   });
 }
 
+for (const unreadable of [50, 200]) {
+  test(`a machine is gone, and ${unreadable} that cannot be read fail at the same moment: each is read once before any is read again`, async () => {
+    await using rig = new LifecycleRig();
+    for (const [i, node] of range('b', 1_000).entries()) rig.join(node, { zone: `z${i % 4}` });
+    await rig.start();
+    const bad = new Set(range('b', unreadable));
+    rig.cloud.listLie = ({ name }, truth) => (bad.has(name) ? missing : truth);
+    rig.cloud.readLie = ({ name }, truth) => (bad.has(name) ? failure('unavailable') : truth);
+    for (const node of bad) rig.ready(node, 'Unknown');
+    rig.vanish('b999');
+    // Each failure ends the run for ten seconds at most; the second read is no later than a minute after the first.
+    await rig.advance(unreadable * 10_000 + 60_000);
+    assert.deepEqual(rig.deleted, ['b999']);
+  });
+}
+
 for (const [what, answer] of [
   ['unavailable', failure('unavailable')],
   ['timeout', failure('timeout')],
