@@ -285,11 +285,12 @@ function wantedPart(kind: PartKind, { service, backEnds }: DesiredLoadBalancer, 
   }
 }
 
-/** Without a port, a node or a source range that is there, it may cut traffic. */
+/** Without a port, a node or a source range that is there, it may cut traffic. No source range at all lets everybody in. */
 function updateOf({ attributes, id, kind }: LoadBalancerPart, wanted: Wanted): LoadBalancerAction {
   const mayCutTraffic = Object.entries(wanted).some(([name, value]) => {
     const there = attributes[name];
     const left = Array.isArray(value) ? value.map((one) => JSON.stringify(one)) : [];
+    if (name === 'sources' && Array.isArray(there) && there.length * left.length === 0) return left.length > 0;
     return Array.isArray(there) && there.some((one) => !left.includes(JSON.stringify(one)));
   });
   return { kind: 'update', part: kind, id, input: wanted, ...(mayCutTraffic && { mayCutTraffic }) };

@@ -1,10 +1,10 @@
 /** A Service that is served asks for another floating IP: it is served at the old one until it has the new one. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { LoadBalancerService } from '@outrigger/cloud-provider';
+import { isCloudError, type LoadBalancerService } from '@outrigger/cloud-provider';
 import { annotated } from './desired/tree-inputs.suite.ts';
 import { markedDescription } from './ownership.ts';
-import { Rig, served, serviceNamed } from './rig.suite.ts';
+import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
 
 const CHOSEN = '203.0.113.99';
 
@@ -75,4 +75,66 @@ test('the old one that is to be kept is taken off the port, and stays', async ()
   addChosen(rig, was);
   await rig.bring({ ...was, requestedIP: CHOSEN });
   assert.deepEqual(addressesOf(rig), { [ip]: false, [CHOSEN]: true });
+});
+
+/** Another external network, to which no router of the project leads. */
+function addOtherNetwork({ cloud, seeded }: Rig): string {
+  const { networks } = cloud.networking;
+  const project_id = seeded.publicNetwork.project_id;
+  const network = networks.addNetwork({ name: 'public-2', project_id, 'router:external': true });
+  networks.addSubnet(network, { name: 'public-2-v4', cidr: '198.51.100.0/24', enable_dhcp: false });
+  return network.id;
+}
+
+test('one of another external network is refused before the one that serves makes room', async () => {
+  const { rig, was } = await openServed();
+  const [{ ip = '' } = {}] = was.ingress;
+  const requestedIP = '198.51.100.9';
+  const { floatingIps } = rig.cloud.networking;
+  const { id } = floatingIps.add({
+    floating_network_id: addOtherNetwork(rig),
+    floating_ip_address: requestedIP,
+    project_id: rig.seeded.project.id,
+  });
+  floatingIps.floatingIps.change(id, { tags: [`outrigger-namespace=${was.namespace}`] });
+  const { refused } = await rig.bring({ ...was, requestedIP });
+  assert.ok(isCloudError(refused, 'invalid'));
+  assert.match(refused.message, /loadBalancerIP .* another external network/u);
+  assert.deepEqual(addressesOf(rig), { [ip]: true, [requestedIP]: false });
+});
+
+test('none is made in another external network, where it could not be attached', async () => {
+  const { rig, was } = await openServed();
+  const [{ ip = '' } = {}] = was.ingress;
+  const floatingNetworkId = addOtherNetwork(rig);
+  const annotations = { ...was.annotations, ...annotated({ floatingNetworkId }) };
+  rig.config = { allowAllNamedResources: true };
+  const { refused } = await rig.bring({ ...was, annotations, requestedIP: '198.51.100.9' });
+  assert.ok(isCloudError(refused, 'invalid'));
+  assert.deepEqual(addressesOf(rig), { [ip]: true });
+});
+
+test('of wishes that change before one is attached, no floating IP is left but the last', async () => {
+  const { rig, was } = await openServed();
+  const [{ ip = '' } = {}] = was.ingress;
+  // An administrator, who may choose addresses.
+  const { floatingIps } = rig.cloud.networking;
+  const { clusterId, seeded } = rig;
+  const description = markedDescription('', { owner: { clusterId, uid: was.uid }, keep: false });
+  const make = (floating_ip_address: string): unknown =>
+    floatingIps.add({
+      floating_network_id: seeded.publicNetwork.id,
+      floating_ip_address,
+      project_id: seeded.project.id,
+      description,
+    });
+  for (const requestedIP of ['203.0.113.91', '203.0.113.92', '203.0.113.93', '203.0.113.94']) {
+    const desired = rig.desired({ ...was, requestedIP });
+    const { others, parts } = await rig.lookAround({ ...was, requestedIP });
+    for (const action of rig.provider.plan({ ...desired, others }, parts).actions) {
+      if (action.kind === 'create') make(requestedIP);
+      else await rig.provider.apply(action, desired, callContext());
+    }
+  }
+  assert.deepEqual(addressesOf(rig), { [ip]: true, '203.0.113.94': false });
 });

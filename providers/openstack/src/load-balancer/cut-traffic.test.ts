@@ -71,3 +71,29 @@ test('a floating IP that is detached may cut traffic, one that is attached does 
   const [marked] = await cutsOf(rig, { ...was, annotations: { ...was.annotations, ...kept, ...internal } });
   assert.match(String(marked), /^detach the floating IP/u);
 });
+
+test('source ranges that shut somebody out may cut traffic, those that let more in do not', async () => {
+  const [first, second] = ['192.0.2.0/24', '198.51.100.0/24'];
+  const everywhere = ['0.0.0.0/0'];
+  for (const [before, after, cuts] of [
+    [everywhere, [first], true],
+    [[first, second], [first], true],
+    [[first], [second], true],
+    [[first], [first, second], false],
+    [[first, second], everywhere, false],
+    [[], [first], true],
+    [[], everywhere, false],
+  ] as const) {
+    const rig = await Rig.open();
+    const service = { ...web, sourceRanges: before.length > 0 ? before : everywhere };
+    const was = served(service, await rig.bring(service));
+    const { listeners } = rig.cloud.octavia.store;
+    for (const one of listeners.values()) if (before.length === 0) Object.assign(one, { allowed_cidrs: null });
+    const [marked = [], others = []] = await cutsOf(rig, { ...was, sourceRanges: after });
+    assert.deepEqual(
+      [marked, others].map(({ length }) => length),
+      cuts ? [1, 0] : [0, 1],
+      JSON.stringify([before, after]),
+    );
+  }
+});

@@ -3,6 +3,7 @@
 export interface WireFloatingIP {
   readonly id: string;
   readonly floating_ip_address: string;
+  readonly floating_network_id: string;
   readonly port_id: string | null;
   readonly description?: string;
   readonly tags?: readonly string[];

@@ -61,6 +61,8 @@ export interface ObservedListener extends Child {
 export interface ObservedFloatingIP {
   readonly id: string;
   readonly address: string;
+  /** The external one, whose address it is. */
+  readonly networkId: string;
   readonly portId: string | null;
 }
 

@@ -143,6 +143,9 @@ const UNITS = [
   '!-~',
   '!-\\777',
   '[[:ascii:]]',
+  '[:alpha:]',
+  '[:',
+  '[',
   'a?',
   '(a)?',
   '.*',
@@ -183,7 +186,23 @@ test('without a flag for case a range may end anywhere, and with it characters m
   assert.equal(subnetNamePattern('~[ä-ö]ffentlich')('öffentlich'), true);
   assert.equal(subnetNamePattern('~(?i)Öffentlich-[a-z]+')('öffentlich-A'), true);
   assert.equal(subnetNamePattern('~(?i)[\\pL\\pN]+')('Süd1'), true);
-  assert.throws(() => subnetNamePattern('~(?i)[ä-ö]'), { code: 'invalid', message: /\(\?i\) and a range that ends/ });
+  for (const name of ['Net-Öffentlich', 'net-öffentlich']) {
+    for (const pattern of ['^net-öffentlich$', '[a-z]+-öffentlich', '[net\\-ö]+ffentlich', '^net-\\xD6ffentlich'])
+      assert.equal(subnetNamePattern(`~(?i)${pattern}`)(name), true, pattern);
+  }
+  for (const pattern of [
+    '[ä-ö]',
+    '[^a-ö]',
+    '[]a-ö]',
+    '[\\]a-ö]',
+    '[[:alpha:]a-ö]',
+    '[[:xa-\\x{f6}]',
+    '[\\\n!-ö]',
+    '\\Q[\\E[]a-ö]',
+  ]) {
+    const compile = (): unknown => subnetNamePattern(`~(?i)${pattern}`);
+    assert.throws(compile, { code: 'invalid', message: /\(\?i\) and a range that ends/ }, pattern);
+  }
 });
 
 test('a name that no subnet can have matches nothing, and the opposite of a pattern', () => {

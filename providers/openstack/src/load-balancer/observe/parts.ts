@@ -155,8 +155,9 @@ export function ownedParts(
   return parts;
 }
 
-function floatingIPOf({ floating_ip_address: address, id, port_id: portId }: WireFloatingIP): ObservedFloatingIP {
-  return { id, address, portId };
+function floatingIPOf(wire: WireFloatingIP): ObservedFloatingIP {
+  const { floating_ip_address: address, floating_network_id: networkId, id, port_id: portId } = wire;
+  return { id, address, networkId, portId };
 }
 
 function stateOf(status: ProvisioningStatus): LoadBalancerPart['state'] {

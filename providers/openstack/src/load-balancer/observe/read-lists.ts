@@ -31,6 +31,7 @@ const COLUMNS = {
   floatingips: [
     'id',
     'floating_ip_address',
+    'floating_network_id',
     'port_id',
     'description',
     'tags',

@@ -6,6 +6,7 @@ import { healthOf, missingTags, removePool, type Diff, type Step, type TreeConte
 import { diffPool } from './diff-pool.ts';
 import { forwardedFor, listenerBody, listenerSettings } from './octavia-bodies.ts';
 import { deleteRequest, postRequest, putRequest } from './octavia-requests.ts';
+import { EVERYWHERE } from './second-vip.ts';
 
 /** Of one port number, a protocol each: HTTP and TERMINATED_HTTPS are TCP on the wire. */
 export const transportOf = (protocol: string): string => (protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP');
@@ -48,11 +49,17 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
   const pool = diffPool(wanted.pool, there, context);
   const changes =
     health === 'finish' ? { ...listenerSettings(wanted), ...missingTags(there, tags) } : changesOf(wanted, there, tags);
+  const request = putRequest('listeners', there.id, changes);
+  const leavesOut = shutsOut(wanted.allowedCidrs ?? [], there.allowedCidrs);
   const update: readonly Step[] =
-    Object.keys(changes).length === 0
-      ? []
-      : [{ summary: `update the listener ${what}`, request: putRequest('listeners', there.id, changes) }];
+    Object.keys(changes).length === 0 ? [] : [{ summary: `update the listener ${what}`, request, leavesOut }];
   return { steps: [...update, ...pool.steps], waiting: pool.waiting };
+}
+
+/** An empty list lets everybody in. */
+function shutsOut(wanted: readonly string[], there: readonly string[]): boolean {
+  if (wanted.length === 0 || wanted.some((cidr) => EVERYWHERE.includes(cidr))) return false;
+  return there.length === 0 || there.some((cidr) => !wanted.includes(cidr));
 }
 
 function changesOf(

@@ -9,7 +9,7 @@ import { deleteRequest } from './octavia-requests.ts';
 export interface Step {
   readonly summary: string;
   readonly request: PlannedRequest;
-  /** It sets members without all that are there. */
+  /** It sets members without all that are there, or sources without all that are let in. */
   readonly leavesOut?: boolean;
 }
 

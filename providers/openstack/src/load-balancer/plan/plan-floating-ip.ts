@@ -70,14 +70,20 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
         'The project sees no external network with a subnet: the load balancer has only its VIP. Set floating-network-id';
       return { ...vip, actions: [], warnings: [{ reason: 'NoFloatingNetwork', message }] };
     }
+    if (attached && attached.networkId !== networkId) return refuse(new CloudError('invalid', OTHER_NETWORK));
     const choice = choiceOf(wish, { networkId, subnets });
     if (choice instanceof CloudError) return refuse(choice);
     // Beside the one that serves: Neutron gives an address that is chosen to administrators alone.
     const place = attached ? { networkId } : { vipPortId, networkId, fixedIP: fixedIPOf(loadBalancer) };
     const made = actionToMake(wish, place, choice, context.desired);
-    return { ...vip, actions: [made], address: attached?.address };
+    // Those of earlier wishes.
+    const obsolete = attached ? own.filter(({ portId }) => portId === null) : [];
+    const removed = obsolete.flatMap((one) => dismissal(one, wish.keep || one.keep, context));
+    return { ...vip, actions: [...removed, made], address: attached?.address };
   }
   if (!isThere) {
+    // Neutron may refuse it for good, when the old one is off the port.
+    if (attached && attached.networkId !== chosen.networkId) return refuse(new CloudError('invalid', OTHER_NETWORK));
     // A port's address has one floating IP.
     const makeRoom = attached ? [moving(attached, null, context)] : [];
     return { ...vip, actions: [...makeRoom, moving(chosen, vipPortId, context)], address: undefined };
@@ -119,6 +125,9 @@ export function floatingIPOfNew(
 
 const NOT_OWN =
   "The load balancer has a floating IP that is not proved to be this Service's; it stays attached until whoever attached it detaches it";
+
+const OTHER_NETWORK =
+  'the floating IP that loadBalancerIP asks for is in another external network than the one that the load balancer has, and may not lead to it; ask for one in the same network, or recreate the Service';
 
 const isOwn = ({ id }: ObservedFloatingIP, { parts }: FloatingIPContext): boolean =>
   parts.some((part) => part.id === id);

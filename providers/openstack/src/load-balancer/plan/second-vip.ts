@@ -7,7 +7,7 @@ import { notForThis } from '../foreign-things.ts';
 import type { ObservedLoadBalancer } from '../observed-tree.ts';
 import type { ServingContext } from './serving-context.ts';
 
-const EVERYWHERE: readonly string[] = ['0.0.0.0/0', '::/0'];
+export const EVERYWHERE: readonly string[] = ['0.0.0.0/0', '::/0'];
 
 /**
  * What is wanted, as a load balancer with these VIPs can have it. A list of everywhere, which is written where the Service wants one
