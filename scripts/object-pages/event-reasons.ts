@@ -442,6 +442,17 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       remedy: `See the ${guide('runbooks/OutriggerEventLoopBlocked.md', 'runbook')}.`,
     },
   ],
+  'Provider aws': [
+    {
+      reason: 'InstancesLeftOut',
+      type: 'Warning',
+      on: 'Service',
+      means:
+        'AWS does not take these machines as targets, or their security groups do not let the load balancer in. The other nodes are served; these are tried again later.',
+      remedy:
+        'Follow the message: start the instance, or tag it or its group. If it is no node of the cluster, look who registers nodes with its ID: [the group of a node](../../providers/aws/docs/load-balancers.md#the-group-of-a-node).',
+    },
+  ],
   'Provider openstack': [
     {
       reason: 'LoadBalancerAnnotationIgnored',

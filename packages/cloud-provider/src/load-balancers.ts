@@ -131,6 +131,11 @@ export interface LoadBalancerPlan {
   /** Annotations to set on the Service (`null`: remove). Only the provider's own names. */
   readonly annotations?: Readonly<Record<string, string | null>>;
   readonly warnings?: readonly LoadBalancerWarning[];
+  /**
+   * Complete, and to be looked at again after this time, a minute at least: something that it could not do may be possible by then, which
+   * no event tells. A warning says what. Default: when the Service, its back ends or the config change.
+   */
+  readonly againAfterMs?: number | undefined;
   /** The Service asks for what can not be: an Event says so, and what is there stays until it changes; its members: `planMembers`. */
   readonly refused?: Error | undefined;
 }

@@ -24,6 +24,8 @@ export interface Settled {
    * was asked of the cloud since; it is no more as it was, also for who wants just that again.
    */
   readonly upTo: number | 'stand-in' | 'touched';
+  /** From here on it is looked at again, although nothing has changed; monotonic. */
+  readonly againAt?: number | undefined;
 }
 
 /** Under way since the first action, until all is as it should be. */

@@ -20,7 +20,15 @@ import { selectedBy, settledNow, statusTexts, withEmptiness } from './settled-no
 import { LOOK, REST, after, wake, type ServiceEvent, type Step, type Surroundings, type Write } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
 
-export function step(state: ServiceState | undefined, event: ServiceEvent, at: Surroundings): Step {
+export function step(before: ServiceState | undefined, event: ServiceEvent, at: Surroundings): Step {
+  const taken = stepOf(before, event, at);
+  const { next, state } = taken;
+  // The turn that came meanwhile has taken the place of this one.
+  const againAt = state?.settled?.againAt ?? -Infinity;
+  return next.kind === 'rest' && againAt > at.now ? { ...taken, next: wake(againAt - at.now) } : taken;
+}
+
+function stepOf(state: ServiceState | undefined, event: ServiceEvent, at: Surroundings): Step {
   switch (event.kind) {
     case 'changed':
       return changed(state, at);

@@ -1,4 +1,5 @@
 /** What becomes of a Service whose load balancer is as it should be. Pure. */
+import type { LoadBalancerPlan } from '@outrigger/cloud-provider';
 import { canName } from '../load-balancer/judge-look.ts';
 import type { Patch } from '@outrigger/kube';
 import type { Bring } from '../load-balancer/service-plan.ts';
@@ -13,6 +14,9 @@ import { statusAction } from './service-words.ts';
 import { EMPTY_HOLD_MS } from './settled-now.ts';
 import { REST, wake, type Effect, type Step, type Surroundings, type Write } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
+
+/** What is as it should be is not looked at more often, whatever its provider asks for. */
+const AGAIN_MS = 60_000;
 
 /** All is as it should be. */
 export function settle(before: ServiceState, bring: Bring, at: Surroundings): Step {
@@ -32,11 +36,12 @@ export function settled(before: ServiceState, { desired: { backEnds }, plan }: B
   const upTo = isHeld ? 'stand-in' : at.generation;
   const state: ServiceState = {
     ...spent(before),
-    settled: { text: wakingText(at.service), backEnds, ingress: plan.ingress, upTo },
+    settled: { text: wakingText(at.service), backEnds, ingress: plan.ingress, upTo, againAt: againAt(plan, at) },
     work: undefined,
     followed: undefined,
     addresses: { ...before.addresses, withdrawn: [] },
-    nodes: nodes && { ...nodes, isDue: false },
+    // What is done without a change of theirs says nothing of how fast they are followed.
+    nodes: undefined,
     polls: 0,
     failures: 0,
     lastFailure: undefined,
@@ -48,6 +53,9 @@ export function settled(before: ServiceState, { desired: { backEnds }, plan }: B
   // Nodes that changed while the status was written are compared with what was just settled.
   return { state, effects, next: upTo === at.newestGeneration ? REST : wake() };
 }
+
+const againAt = ({ againAfterMs }: LoadBalancerPlan, { now }: Surroundings): number | undefined =>
+  againAfterMs === undefined ? undefined : now + Math.max(AGAIN_MS, againAfterMs);
 
 /** No back end is left, and that is not believed yet. */
 export function hold(before: ServiceState, { now }: Surroundings, effects: readonly Effect[] = []): Step {

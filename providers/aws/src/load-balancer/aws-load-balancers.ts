@@ -156,7 +156,7 @@ export class AwsLoadBalancers implements LoadBalancers {
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
     if (desired.wanted && isServedElsewhere(desired.service)) return elsewhere(desired, parts);
     if (desired.wanted) checkNotHeld(desired, parts, () => this.#facts(this.#options.facts));
-    const plan = this.#leftOut.checked(desired, this.#parts.plan(desired, parts), parts);
+    const plan = this.#leftOut.told(desired, this.#parts.plan(desired, parts), parts);
     return this.#toldLast.planned(desired, plan);
   }
 

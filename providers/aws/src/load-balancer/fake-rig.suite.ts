@@ -17,7 +17,6 @@ import { createFakeAws, type FakeAws, type FakeAwsOptions } from '../../fake/fak
 import { createAwsClient, type AwsClient } from '../client/aws-client.ts';
 import { OwnCluster } from '../cluster/own-cluster.ts';
 import { readAwsConfig } from '../config/read-aws-config.ts';
-import { withAddress } from './bring-to-its-end.suite.ts';
 import { createAwsLoadBalancers } from './create-load-balancers.ts';
 
 const cluster = { id: 'cluster-uid', name: 'test' };
@@ -100,15 +99,12 @@ export class FakeRig {
   }
 
   /** As the host does it, until a plan has nothing more to do. */
-  async bring(goal: DesiredLoadBalancer): Promise<readonly string[]> {
+  async bring(desired: DesiredLoadBalancer): Promise<readonly string[]> {
     const lines: string[] = [];
-    let desired = goal;
     for (let round = 0; round < 100; round++) {
-      const plan = this.balancers.plan(desired, await this.parts(desired.service));
-      const { actions, complete, ingress, refused } = plan;
+      const { actions, complete, refused } = this.balancers.plan(desired, await this.parts(desired.service));
       if (refused) throw refused;
       if (actions.length === 0 && complete) return lines;
-      if (actions.length === 0 && ingress.length > 0) desired = withAddress(desired, plan);
       // Lists are behind, and what is under way takes its time; the host looks again, and again later.
       await this.clock.advance(2_000);
       for (const action of actions) {

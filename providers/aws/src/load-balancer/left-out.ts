@@ -1,5 +1,6 @@
-/** Machines that a load balancer cannot have: the others are served, and the Service is told when all else is done, and until they are taken. */
+/** Machines that a load balancer cannot have: the others are served, and a warning names them until they are taken. */
 import {
+  asError,
   CloudError,
   sameOwner,
   type Clock,
@@ -12,8 +13,11 @@ import {
 import type { Attributes } from '@outrigger/provider-kit';
 
 const SHOWN = 5;
-/** For so long they are shown as if they were there, so that whatever else the Service needs is done. */
-const LEFT_OUT_MS = 60_000;
+/** For so long they are shown as if they were there, so that whatever else the Service needs is done; twice as long after each try. */
+const FIRST_MS = 60_000;
+const LONGEST_MS = 1_800_000;
+/** Of a warning. */
+const MOST_CHARACTERS = 300;
 /** Far more than are under way at a time. Not each ends: a Service may be let go, or be served by another, in the middle of it. */
 const MOST_PASSES = 1_000;
 
@@ -55,11 +59,17 @@ export function listed(ids: readonly string[]): string {
 
 interface Known {
   readonly ids: readonly string[];
-  readonly error: LeftOutError;
+  /** Of the try before. */
+  readonly earlier: readonly string[];
+  readonly why: string;
   readonly at: number;
+  /** Until they are tried again. */
+  readonly waitMs: number;
+  /** They are being tried. */
+  readonly isOver: boolean;
 }
 
-/** Who was left out a short while ago, by the ID of the part. */
+/** Who was left out of late, by the ID of the part. */
 export class LeftOut {
   readonly #clock: Clock;
   readonly #known = new Map<string, Known>();
@@ -68,10 +78,10 @@ export class LeftOut {
     this.#clock = clock;
   }
 
-  /** Those that are not to be tried again yet: an attribute of the part, for `checked`. */
+  /** Those that are not to be tried again yet: an attribute of the part, for `told`. */
   of(part: string): readonly string[] {
     const known = this.#known.get(part);
-    return known && this.#clock.monotonic() - known.at < LEFT_OUT_MS ? known.ids : [];
+    return known && !known.isOver && this.#clock.monotonic() - known.at < known.waitMs ? known.ids : [];
   }
 
   /** As shown: with those. */
@@ -86,36 +96,64 @@ export class LeftOut {
     return ids.filter((id) => !known.has(id));
   }
 
+  /** The same again is tried ever more seldom; with another among them, soon. */
   note(part: string, error: LeftOutError): void {
-    const ids = [...new Set([...this.of(part), ...error.ids])];
+    const before = this.#known.get(part);
+    const left = this.of(part);
+    const isNewTry = left.length === 0;
+    const earlier = (isNewTry ? before?.ids : before?.earlier) ?? [];
+    const isSame = error.ids.every((id) => earlier.includes(id) || left.includes(id));
+    const sameMs = isNewTry ? 2 * (before?.waitMs ?? 0) : before?.waitMs;
+    const waitMs = isSame && sameMs ? Math.min(sameMs, LONGEST_MS) : FIRST_MS;
     const at = this.#clock.monotonic();
-    // A plan may rest on a look of some time ago.
-    for (const [id, known] of this.#known) if (at - known.at >= 2 * LEFT_OUT_MS) this.#known.delete(id);
-    this.#known.set(part, { ids, error, at });
+    for (const [id, known] of this.#known) if (at - known.at >= 2 * LONGEST_MS) this.#known.delete(id);
+    const ids = [...new Set([...left, ...error.ids])];
+    this.#known.set(part, { ids, earlier, why: asError(error.cause).message, at, waitMs, isOver: false });
   }
 
-  /**
-   * A Service of which some are left out is never as it should be: the plan fails, and the host tries again, ever more seldom. Not before
-   * it has its address, which the host takes of no plan that fails.
-   */
-  checked(
-    { owner, service, wanted }: DesiredLoadBalancer,
+  /** All of the part are tried now. */
+  trying(part: string): void {
+    const known = this.#known.get(part);
+    if (known) this.#known.set(part, { ...known, isOver: true });
+  }
+
+  /** What was tried was taken. */
+  done(part: string): void {
+    if (this.#known.get(part)?.isOver) this.#known.delete(part);
+  }
+
+  /** A Service of which some are left out is as it can be: a warning says so, and they are tried again. */
+  told(
+    { owner, wanted }: DesiredLoadBalancer,
     plan: LoadBalancerPlan,
     parts: readonly LoadBalancerPart[],
   ): LoadBalancerPlan {
     if (!wanted || !plan.complete) return plan;
-    const part = parts.find(({ attributes, owner: whose }) => sameOwner(whose, owner) && isLackingIn(attributes));
-    const known = part && this.#known.get(part.id);
-    if (!known) return plan;
-    const isTold = plan.ingress.every(({ hostname }) => service.ingress.some((one) => one.hostname === hostname));
-    if (isTold) throw known.error;
-    return { ...plan, complete: false };
+    const own = parts.filter(({ attributes, owner: whose }) => sameOwner(whose, owner) && isLackingIn(attributes));
+    const all = own.flatMap(({ id }) => this.#known.get(id) ?? []);
+    const [first] = all;
+    if (!first) return plan;
+    const now = this.#clock.monotonic();
+    const waits = all.map(({ at, waitMs }) => at + waitMs - now);
+    // Those that are due soon after the first are tried with it.
+    const together = Math.min(...waits) + FIRST_MS;
+    const ids = [...new Set(all.flatMap((one) => one.ids))].toSorted();
+    const message = `Instances left out of the load balancer, and tried again later: ${listed(ids)}. ${first.why}`;
+    const warning = { reason: 'InstancesLeftOut', message: cut(message) };
+    return {
+      ...plan,
+      warnings: [...(plan.warnings ?? []), warning],
+      againAfterMs: Math.max(...waits.filter((wait) => wait <= together)),
+    };
   }
 
   forget(part: string): void {
     this.#known.delete(part);
   }
 }
+
+const cut = (message: string): string =>
+  message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS - 1).toWellFormed()}…` : message;
 
 const isLackingIn = ({ leftOut }: Attributes): boolean => Array.isArray(leftOut) && leftOut.length > 0;
 
@@ -161,6 +199,7 @@ export class ToldLast {
     let result: LoadBalancerActionResult = { kind: 'done' };
     try {
       result = await apply();
+      this.#leftOut.done(`${action.id}`);
     } catch (error) {
       if (!(error instanceof WaitsError)) throw error;
       if (error instanceof LeftOutError) this.#leftOut.note(`${action.id}`, error);

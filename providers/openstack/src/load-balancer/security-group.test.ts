@@ -184,6 +184,7 @@ for (const [what, called, has] of [
       events.map(({ reason }) => reason),
       has ? [] : ['NodePortsClosed'],
     );
+    assert.equal(plan.againAfterMs, has ? undefined : 1_800_000);
     for (const { message } of events) {
       assert.match(message, /\bnode-3\b/u);
       for (const secret of [serverId, called]) assert.ok(!message.includes(secret), message);

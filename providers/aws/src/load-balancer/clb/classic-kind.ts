@@ -202,7 +202,7 @@ class ClassicCalls {
     if (has('settings')) await this.#setSettings(id, shape.settings, call);
     if (has('tags')) await this.tagging.follow(id, shape.tags, call);
     if (has('instances') || has('access')) {
-      this.#setup.leftOut.forget(id);
+      this.#setup.leftOut.trying(id);
       const [source] = this.#setup.access.sourcesOf(shape.securityGroups);
       await change.instances(there, shape.instances, source);
     }

@@ -18,7 +18,7 @@ export async function changeTargets(
   { owner, wanted }: { readonly owner: Owner; readonly wanted: readonly string[] },
   call: CallContext,
 ): Promise<void> {
-  leftOut.forget(arn);
+  leftOut.trying(arn);
   const there = await targets.of(arn, call);
   const coming = wanted.filter((id) => !there.includes(id));
   let failure: Error | undefined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withAddress } from '../bring-to-its-end.suite.ts';
 import { sameSet } from './nlb-setup.ts';
+import type { DesiredLoadBalancer } from '@outrigger/cloud-provider';
 import { desiredOf, NlbRig, serviceOf } from './nlb-rig.suite.ts';
 
 const instances = (from: number, to: number): readonly string[] =>
@@ -30,33 +30,45 @@ test('a target that drains is none: it is registered when its node comes back', 
   assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000a', 'i-0000000b']);
 });
 
+/** The plan is complete, and a warning names who is left out. */
+async function assertLeftOut(rig: NlbRig, desired: DesiredLoadBalancer, message: RegExp): Promise<void> {
+  await rig.bring(desired);
+  const { actions, complete, ingress, warnings } = await rig.plan(desired);
+  assert.deepEqual([actions, complete, ingress.length], [[], true, 1]);
+  assert.deepEqual(
+    warnings?.map(({ reason }) => reason),
+    ['InstancesLeftOut'],
+  );
+  assert.match(warnings?.[0]?.message ?? '', message);
+}
+
 test('a machine that AWS does not take keeps no other out, and the Service says so until it is taken', async () => {
   const rig = new NlbRig();
   rig.elbv2.stopped.add('i-0000000b');
   const desired = desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b', 'i-0000000c']);
-  await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0000000b/u });
+  await assertLeftOut(rig, desired, /i-0000000b/u);
   const [[group] = []] = rig.elbv2.targetGroups;
   assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000a', 'i-0000000c']);
-  const plan = await rig.plan(desired);
-  assert.deepEqual([plan.actions, plan.complete, plan.ingress.length], [[], false, 1]);
-  // As long as that is so each plan says it, but for the one that brings the address.
-  await assert.rejects(rig.plan(withAddress(desired, plan)), { code: 'conflict', message: /i-0000000b/u });
+  assert.equal((await rig.plan(desired)).againAfterMs, 60_000);
   await rig.clock.advance(60_000);
-  await assert.rejects(rig.bring(desired), { code: 'conflict', message: /i-0000000b/u });
+  await assertLeftOut(rig, desired, /i-0000000b/u);
   rig.elbv2.stopped.clear();
-  await rig.clock.advance(60_000);
+  await rig.clock.advance(119_000);
+  assert.deepEqual(await rig.bring(desired), []);
+  await rig.clock.advance(1_000);
   await rig.bring(desired);
   assert.deepEqual(rig.elbv2.targetsOf(group!).toSorted(), ['i-0000000a', 'i-0000000b', 'i-0000000c']);
-  assert.equal((await rig.plan(withAddress(desired, plan))).complete, true);
+  const { complete, againAfterMs, warnings } = await rig.plan(desired);
+  assert.deepEqual([complete, againAfterMs, warnings], [true, undefined, undefined]);
 });
 
 test('one that has become a target without us, or has left, is left out no more', async () => {
   const rig = new NlbRig();
   rig.elbv2.stopped.add('i-0000000b');
   const desired = desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b']);
-  await assert.rejects(rig.bring(desired), { message: /i-0000000b/u });
+  await assertLeftOut(rig, desired, /i-0000000b/u);
   await rig.bring(desiredOf(serviceOf(), ['i-0000000a']));
-  await assert.rejects(rig.bring(desired), { message: /i-0000000b/u });
+  await assertLeftOut(rig, desired, /i-0000000b/u);
   const [[group] = []] = rig.elbv2.targetGroups;
   rig.elbv2.targets.get(group!)?.set('i-0000000b', 'initial');
   // As long as what AWS has is believed.
@@ -74,10 +86,7 @@ test('an ID that AWS does not know the form of keeps no other out, of all ports,
   const wanted = ['i-00000000', 'i-0000000a', 'i-0000000c', 'i-0000000d', 'i-00000001'];
   const plan = await rig.plan(desiredOf(service, wanted));
   assert.equal(plan.actions.length, 3);
-  await assert.rejects(rig.bring(desiredOf(service, wanted)), {
-    code: 'conflict',
-    message: /i-00000000, i-00000001, i-0000000d/u,
-  });
+  await assertLeftOut(rig, desiredOf(service, wanted), /i-00000000, i-00000001, i-0000000d/u);
   for (const [group] of rig.elbv2.targetGroups)
     assert.deepEqual(rig.elbv2.targetsOf(group), ['i-0000000a', 'i-0000000c']);
 });

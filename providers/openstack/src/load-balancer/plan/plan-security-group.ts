@@ -74,7 +74,7 @@ const CLOSED: readonly { readonly why: WhyWithout; readonly text: string }[] = [
   },
   {
     why: 'unnamed',
-    text: 'nova does not say the names of the servers there at present. It is asked again when the Service or its nodes change next, after a minute at the earliest; or allow the node ports by another security group',
+    text: 'nova does not say the names of the servers there at present. It is asked again within half an hour, and when the Service or its nodes change; or allow the node ports by another security group',
   },
 ];
 

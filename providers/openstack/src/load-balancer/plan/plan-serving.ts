@@ -32,6 +32,8 @@ import { sharingRefusal } from './sharing.ts';
 import { secondVipRefusal, secondVipWarnings, treeOnVips } from './second-vip.ts';
 import { ingressOf, lateWarnings, servedAnnotations } from './status.ts';
 
+/** A server may be named as its node, or be read, by then; each time costs a read of every Service that has such a node. */
+const CLOSED_AGAIN_MS = 1_800_000;
 const IDLE = { actions: [], complete: false, ingress: [] };
 
 export function planServing(context: ServingContext): LoadBalancerPlan {
@@ -71,7 +73,8 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
         parts: context.parts.filter(({ kind }) => kind === 'floating-ip'),
       })
     : sharedFloatingIP(loadBalancer);
-  const told = [...secondVipWarnings(tree, loadBalancer), ...securityGroupWarnings(context)];
+  const closed = securityGroupWarnings(context);
+  const told = [...secondVipWarnings(tree, loadBalancer), ...closed];
   const warnings = [...context.warnings, ...floating.warnings, ...told];
   const ingress = ingressOf(tree.status, floating.address, loadBalancer);
   // A load balancer that is being made is no promise yet; one that serves keeps its address through every change.
@@ -96,6 +99,7 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
     actions,
     complete: serves && waitedFor.length === 0,
     ingress: serves ? ingress : promised,
+    ...(serves && closed.length > 0 && { againAfterMs: CLOSED_AGAIN_MS }),
     ...(serves && floating.address !== undefined && { annotations: servedAnnotations(part.id, floating.address) }),
     warnings: [...warnings, ...lateWarnings(waitedFor)],
   };

@@ -1,0 +1,104 @@
+/** A plan that is complete, and says when it is to be made again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LoadBalancerPlan } from '@outrigger/cloud-provider';
+import { noMetrics, type Metrics } from '@outrigger/kube';
+import { readyCondition } from './well-known-names.ts';
+import { actionOn, createTold, IDLE, partOf, READY, type Told } from './told-cloud.suite.ts';
+import { nodeOf, webSpec } from './rig.suite.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+interface Planned extends Told {
+  /** So many looks and plans. */
+  looks: number;
+  plans: number;
+}
+
+async function settledWith(plan: () => LoadBalancerPlan, metrics: Metrics = noMetrics): Promise<Planned> {
+  const told = Object.assign(await createTold(), { looks: 0, plans: 0 });
+  told.parts = [partOf('load-balancer a')];
+  told.serve = () => {
+    told.plans += 1;
+    return plan();
+  };
+  const { provider } = told.rig;
+  const observe = provider.observe.bind(provider);
+  provider.observe = (...asked) => {
+    told.looks += 1;
+    return observe(...asked);
+  };
+  told.rig.api.apply('web', webSpec);
+  await told.rig.start({}, { metrics });
+  await told.rig.clock.advance(10_000);
+  return told;
+}
+
+test('it is settled as any other, and looked at again when it says so, with what changes in between', async () => {
+  const warnings = [{ reason: 'Odd', message: 'one is left out' }];
+  const told = await settledWith(() => ({ ...READY, warnings, againAfterMs: 10 * MINUTE_MS }));
+  const { api, clock, events } = told.rig;
+  const ready = (): unknown => api.get('web')?.status?.conditions?.find(({ type }) => type === readyCondition)?.status;
+  assert.deepEqual([told.plans, ready() ?? 'True'], [1, 'True']);
+  const before = told.looks;
+  await clock.advance(9 * MINUTE_MS);
+  assert.deepEqual([told.plans, told.looks - before], [1, 0]);
+  // A turn that finds nothing changed leaves that of the plan where it was.
+  const service = api.get('web') ?? {};
+  api.services.put({ ...service, status: { ...service.status, loadBalancer: { ingress: [{ hostname: 'theirs' }] } } });
+  await clock.advance(10_000);
+  assert.deepEqual(api.get('web')?.status?.loadBalancer?.ingress, [{ hostname: 'lb.test' }]);
+  assert.deepEqual([told.plans, told.looks - before], [1, 0]);
+  await clock.advance(MINUTE_MS);
+  assert.deepEqual([told.plans, told.looks - before], [2, 1]);
+  await clock.advance(HOUR_MS);
+  assert.deepEqual([told.plans, told.looks - before], [8, 7]);
+  assert.equal(events.filter(({ reason }) => reason === 'Odd').length, 3);
+  api.nodes.put(nodeOf('n2'));
+  await clock.advance(5_000);
+  assert.equal(told.plans, 9);
+  await told.rig.stop();
+});
+
+test('not more often than once a minute, and no more once it no longer says so', async () => {
+  let againAfterMs: number | undefined = 1;
+  const told = await settledWith(() => ({ ...READY, againAfterMs }));
+  const { clock } = told.rig;
+  await clock.advance(10 * MINUTE_MS);
+  assert.ok(told.plans >= 9 && told.plans <= 11, `${told.plans}`);
+  againAfterMs = undefined;
+  const before = told.plans;
+  await clock.advance(HOUR_MS);
+  assert.equal(told.plans - before, 1);
+  await told.rig.stop();
+});
+
+test('what is done then is an update, without the latency of a change of nodes', async () => {
+  const action = actionOn('update', 'load-balancer a');
+  let isDue = false;
+  const latencies: string[] = [];
+  const told = await settledWith(
+    () => (isDue ? { ...IDLE, actions: [action] } : { ...READY, againAfterMs: 5 * MINUTE_MS }),
+    { ...noMetrics, histogram: ({ name }) => ({ observe: () => void latencies.push(name) }) },
+  );
+  const { clock, provider } = told.rig;
+  told.apply = () => {
+    isDue = false;
+    return { kind: 'done' };
+  };
+  const updates = (): number => latencies.filter((name) => name.includes('update_loadbalancer_host')).length;
+  isDue = true;
+  told.rig.api.nodes.put(nodeOf('n2'));
+  await clock.advance(10_000);
+  assert.deepEqual([provider.applied.length, updates()], [1, 1]);
+  provider.applied.length = 0;
+  isDue = true;
+  await clock.advance(4 * MINUTE_MS);
+  assert.deepEqual(provider.applied, []);
+  await clock.advance(2 * MINUTE_MS);
+  assert.deepEqual(provider.applied, ['update load-balancer a']);
+  assert.deepEqual(told.rig.reasons('web'), ['UpdatedLoadBalancer', 'UpdatedLoadBalancer']);
+  assert.equal(updates(), 1);
+  await told.rig.stop();
+});
