@@ -1,7 +1,7 @@
 /** A plan that is complete, and says when it is to be made again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LoadBalancerPlan } from '@outrigger/cloud-provider';
+import { CloudError, type LoadBalancerPlan } from '@outrigger/cloud-provider';
 import { noMetrics, type Metrics } from '@outrigger/kube';
 import { readyCondition } from './well-known-names.ts';
 import { actionOn, createTold, IDLE, partOf, READY, type Told } from './told-cloud.suite.ts';
@@ -24,6 +24,8 @@ async function settledWith(plan: () => LoadBalancerPlan, metrics: Metrics = noMe
     return plan();
   };
   const { provider } = told.rig;
+  // Other nodes are none of its back ends.
+  provider.selectBackEnds = (_service, all) => all.filter(({ node }) => !node.name.startsWith('other'));
   const observe = provider.observe.bind(provider);
   provider.observe = (...asked) => {
     told.looks += 1;
@@ -100,5 +102,36 @@ test('what is done then is an update, without the latency of a change of nodes',
   assert.deepEqual(provider.applied, ['update load-balancer a']);
   assert.deepEqual(told.rig.reasons('web'), ['UpdatedLoadBalancer', 'UpdatedLoadBalancer']);
   assert.equal(updates(), 1);
+  await told.rig.stop();
+});
+
+test('while the cloud cannot be asked then, it is Ready and says nothing, and its address is kept by what is known', async () => {
+  const told = await settledWith(() => ({ ...READY, againAfterMs: 10 * MINUTE_MS }));
+  const { api, clock, provider } = told.rig;
+  const observe = provider.observe.bind(provider);
+  let looks = 0;
+  provider.observe = (services) => {
+    looks += 1;
+    return Promise.resolve(
+      services.map(() => ({ kind: 'failed', error: new CloudError('unavailable', 'the cloud is away') })),
+    );
+  };
+  await clock.advance(15 * MINUTE_MS);
+  for (let i = 0; i < 60; i++) {
+    api.nodes.put(nodeOf(`other-${i}`));
+    await clock.advance(5_000);
+  }
+  const service = api.get('web') ?? {};
+  api.services.put({ ...service, status: { ...service.status, loadBalancer: {} } });
+  await clock.advance(10_000);
+  assert.deepEqual(api.get('web')?.status?.loadBalancer?.ingress, [{ hostname: 'lb.test' }]);
+  await clock.advance(40 * MINUTE_MS);
+  assert.ok(looks >= 4 && looks <= 7, `${looks} looks in an hour`);
+  const ready = api.get('web')?.status?.conditions?.find(({ type }) => type === readyCondition)?.status;
+  assert.deepEqual([told.rig.reasons('web'), ready ?? 'True'], [[], 'True']);
+  provider.observe = observe;
+  const before = told.plans;
+  await clock.advance(11 * MINUTE_MS);
+  assert.equal(told.plans - before, 1);
   await told.rig.stop();
 });

@@ -41,6 +41,7 @@ import { withdrawing } from './withdraw-addresses.ts';
 
 /** Looks. */
 const MOST_OVERTAKEN = 2;
+const AGAIN_AFTER_FAILURE_MS = 600_000;
 
 export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const { rules, service } = at;
@@ -52,7 +53,8 @@ export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const readiness = before.wish === wish ? before.readiness : isChanged ? PROVISIONING : undefined;
   const state = withEmptiness({ ...before, wish, readiness }, selected, at.now);
   const settled = state.leftover ? undefined : settledNow(state, at, () => selected);
-  return settled ? keepStatus({ ...state, settled }, settled, at) : tellReadiness(planAndCarryOut(state, at), at);
+  const isKept = settled && (settled.againAt ?? Infinity) > at.now;
+  return isKept ? keepStatus({ ...state, settled }, settled, at) : tellReadiness(planAndCarryOut(state, at), at);
 }
 
 /** Others may write the status too. What it should be is known: no look at the cloud. */
@@ -70,6 +72,14 @@ function keepStatus(before: ServiceState, settled: Settled, at: Surroundings): S
   const patch = isDue ? saying(servedPatch(service, { ingress, now: wallNow }), state, at) : undefined;
   if (!patch) return { state, effects, next: REST };
   return { state, effects, next: { kind: 'write', write: { purpose: 'ingress', action: statusAction, patch } } };
+}
+
+/** Nothing has changed but that it was to be looked at again, and the cloud could not be asked: it serves on, and is looked at later. */
+function keepSettled(state: ServiceState, settled: Settled, error: Error, at: Surroundings): Step {
+  const later = { ...settled, againAt: at.now + AGAIN_AFTER_FAILURE_MS };
+  const message = 'A load balancer could not be looked at again';
+  const kept = keepStatus({ ...spent(state), settled: later }, later, at);
+  return after([{ kind: 'log', level: 2, message, fields: { error } }], kept);
 }
 
 export function planAndCarryOut(before: ServiceState, at: Surroundings): Step {
@@ -165,6 +175,8 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       // What the cloud shows of its addresses does not depend on the plan.
       return fail(state, plan.error, at, { isWanted: true, isPlans: !mayHaveAddress(state, service) });
     case 'failed': {
+      const settled = settledNow(state, at, () => selectedBy(state, at));
+      if (settled?.againAt !== undefined) return keepSettled(state, settled, plan.error, at);
       const counted = withUnreadable(state, plan.error);
       return isHopeless(counted)
         ? giveUp(counted, 'hopeless')

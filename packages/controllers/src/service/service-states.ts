@@ -80,11 +80,12 @@ export class ServiceStates {
     return this.#byKey.has(leftoverKey(asked)) ? leftoverKey(asked) : asked;
   }
 
-  /** Whether it was as it should be until nodes changed, and asks for nothing else since. */
+  /** Whether it was as it should be until nodes changed, or its time to be looked at again came, and asks for nothing else since. */
   onlyFollows(key: string): boolean {
-    const state = this.get(key);
+    const { nodes, settled } = this.get(key) ?? {};
     const service = this.#services.get(key);
-    return state?.nodes?.isDue === true && service !== undefined && state.settled?.text === wakingText(service);
+    const isOfItself = nodes?.isDue === true || settled?.againAt !== undefined;
+    return isOfItself && service !== undefined && settled?.text === wakingText(service);
   }
 
   /** Its namespace: whoever may write Services in one may write thousands, over and over. */

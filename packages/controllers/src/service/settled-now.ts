@@ -71,11 +71,10 @@ export function statusTexts(
 /** What it is settled as, if it is served, and was so when the cloud was last looked at; its addresses may be undone since. */
 export function settledNow(
   { settled }: ServiceState,
-  { generation, now, rules, service }: Surroundings,
+  { generation, rules, service }: Surroundings,
   select: () => readonly BackEnd[] | undefined,
 ): Settled | undefined {
   if (!settled || settled.upTo === 'touched' || settled.text !== wakingText(service)) return undefined;
-  if (settled.againAt !== undefined && now >= settled.againAt) return undefined;
   if (roleOf(service, rules.options) !== 'serve' || !isRecorded(service, rules.options.providerName)) return undefined;
   if (settled.upTo === generation) return settled;
   const selected = select();
