@@ -156,12 +156,15 @@ export class AwsLoadBalancers implements LoadBalancers {
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
     if (desired.wanted && isServedElsewhere(desired.service)) return elsewhere(desired, parts);
     if (desired.wanted) checkNotHeld(desired, parts, () => this.#facts(this.#options.facts));
-    const plan = this.#leftOut.told(desired, this.#parts.plan(desired, parts), parts);
-    return this.#toldLast.planned(desired, plan);
+    return this.#told(desired, this.#parts.plan(desired, parts), parts);
   }
 
   planMembers(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
-    return this.#toldLast.planned(desired, this.#parts.planMembers(desired, parts));
+    return this.#told(desired, this.#parts.planMembers(desired, parts), parts);
+  }
+
+  #told(desired: DesiredLoadBalancer, plan: LoadBalancerPlan, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+    return this.#toldLast.planned(desired, this.#leftOut.told(desired, plan, parts));
   }
 
   apply(...asked: Parameters<LoadBalancers['apply']>): Promise<LoadBalancerActionResult> {

@@ -98,7 +98,7 @@ test('the same again is tried after twice the time, half an hour at most; with a
   leftOut.trying('a');
   assert.deepEqual(leftOut.of('a'), []);
   await told.apply(first!, desired('u'), leavesOut('i-1'));
-  assert.equal(waits(), 8);
+  assert.equal(waits(), 4);
   leftOut.trying('a');
   await told.apply(first!, desired('u'), async () => ({ kind: 'done' }));
   assert.deepEqual([await tried('i-1'), leftOut.of('a')], [1, ['i-1']]);
@@ -117,13 +117,34 @@ test('parts that are due soon after another are tried with it', async () => {
       complete,
       ids.map((id) => part(id, leftOut)),
     ).againAfterMs;
-  leftOut.note('c', error);
-  leftOut.trying('c');
-  leftOut.note('c', error);
-  leftOut.trying('c');
-  leftOut.note('c', error);
+  for (const waitedMs of [0, MINUTE_MS, 2 * MINUTE_MS]) {
+    await clock.advance(waitedMs);
+    leftOut.note('c', error);
+  }
   leftOut.note('a', error);
   await clock.advance(5_000);
   leftOut.note('b', error);
   assert.deepEqual([again('a', 'b'), again('a', 'b', 'c'), again('c')], [60_000, 60_000, 4 * 60_000 - 5_000]);
+});
+
+test('a try before it is due, as with each node that joins, makes the wait no longer', async () => {
+  const clock = new FakeClock();
+  const leftOut = new LeftOut(clock);
+  const error = new LeftOutError(['i-1'], why);
+  for (let i = 0; i < 6; i++) {
+    leftOut.trying('a');
+    leftOut.note('a', error);
+    await clock.advance(4_000);
+  }
+  assert.equal(leftOut.told(desired('u'), complete, [part('a', leftOut)]).againAfterMs, MINUTE_MS - 4_000);
+});
+
+test('what was long ago makes the wait no longer', async () => {
+  const clock = new FakeClock();
+  const leftOut = new LeftOut(clock);
+  const error = new LeftOutError(['i-1'], why);
+  leftOut.note('a', error);
+  await clock.advance(60 * MINUTE_MS);
+  leftOut.note('a', error);
+  assert.equal(leftOut.told(desired('u'), complete, [part('a', leftOut)]).againAfterMs, MINUTE_MS);
 });

@@ -98,15 +98,17 @@ export class LeftOut {
 
   /** The same again is tried ever more seldom; with another among them, soon. */
   note(part: string, error: LeftOutError): void {
+    const at = this.#clock.monotonic();
+    for (const [id, known] of this.#known) if (at - known.at >= 2 * LONGEST_MS) this.#known.delete(id);
     const before = this.#known.get(part);
     const left = this.of(part);
     const isNewTry = left.length === 0;
     const earlier = (isNewTry ? before?.ids : before?.earlier) ?? [];
     const isSame = error.ids.every((id) => earlier.includes(id) || left.includes(id));
-    const sameMs = isNewTry ? 2 * (before?.waitMs ?? 0) : before?.waitMs;
+    // Not with what changes meanwhile, as with each node that joins.
+    const wasDue = isNewTry && before && at - before.at >= before.waitMs;
+    const sameMs = wasDue ? 2 * before.waitMs : before?.waitMs;
     const waitMs = isSame && sameMs ? Math.min(sameMs, LONGEST_MS) : FIRST_MS;
-    const at = this.#clock.monotonic();
-    for (const [id, known] of this.#known) if (at - known.at >= 2 * LONGEST_MS) this.#known.delete(id);
     const ids = [...new Set([...left, ...error.ids])];
     this.#known.set(part, { ids, earlier, why: asError(error.cause).message, at, waitMs, isOver: false });
   }

@@ -138,3 +138,42 @@ test('of wishes that change before one is attached, no floating IP is left but t
   }
   assert.deepEqual(addressesOf(rig), { [ip]: true, '203.0.113.94': false });
 });
+
+for (const provisioning_status of ['PENDING_UPDATE', 'ERROR'] as const) {
+  test(`the status of a Service whose wish is refused keeps the floating IP that serves; ${provisioning_status}`, async () => {
+    const { rig, was } = await openServed();
+    const [{ ip = '' } = {}] = was.ingress;
+    // Of another, and not set aside for its namespace.
+    const { floatingIps } = rig.cloud.networking;
+    const floating_network_id = rig.seeded.publicNetwork.id;
+    floatingIps.add({ floating_network_id, floating_ip_address: CHOSEN, project_id: rig.seeded.project.id });
+    for (const one of rig.cloud.octavia.store.loadBalancers.values()) one.provisioning_status = provisioning_status;
+    const asking = { ...was, requestedIP: CHOSEN };
+    const { others, parts } = await rig.lookAround(asking);
+    const { ingress } = rig.provider.plan({ ...rig.desired(asking), others }, parts);
+    assert.deepEqual(ingress, [{ ip, ipMode: 'VIP' }]);
+  });
+}
+
+test('where the new one has gone when the old one is off the port, the old one is put back', async () => {
+  const { rig, was } = await openServed();
+  const [{ ip = '' } = {}] = was.ingress;
+  const asking = { ...was, requestedIP: CHOSEN };
+  const { floatingIps } = rig.cloud.networking.floatingIps;
+  for (const { id } of floatingIps.all()) floatingIps.change(id, { port_id: null, fixed_ip_address: null });
+  for (let pass = 0; pass < 3; pass++) await assert.rejects(rig.bring(asking), { code: 'forbidden' });
+  assert.deepEqual(addressesOf(rig), { [ip]: true });
+  const plan = rig.provider.plan(rig.desired(asking), await rig.look(asking));
+  assert.deepEqual(plan.ingress, was.ingress);
+});
+
+test('one that was kept earlier stays when the Service becomes internal', async () => {
+  const keeping = annotated({ keepFloatingIP: 'true' });
+  const { rig, was } = await openServed({ annotations: keeping });
+  const [{ ip = '' } = {}] = was.ingress;
+  const internal = { ...was, annotations: { ...was.annotations, ...annotated({ internal: 'true' }) } };
+  await rig.bring(internal);
+  assert.deepEqual(addressesOf(rig), { [ip]: false });
+  await rig.bring({ ...internal, annotations: { ...internal.annotations, ...annotated({ keepFloatingIP: 'false' }) } });
+  assert.deepEqual(addressesOf(rig), { [ip]: false });
+});

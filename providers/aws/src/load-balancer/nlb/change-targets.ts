@@ -11,11 +11,18 @@ const MOST = 100;
 
 type Needs = Pick<NlbSetup, 'access' | 'client' | 'leftOut' | 'targets'>;
 
+interface Change {
+  readonly owner: Owner;
+  readonly wanted: readonly string[];
+  /** Of those that are there, too. */
+  readonly closed: Closed | undefined;
+}
+
 /** What can be changed is; rejects with a `LeftOutError` for what AWS, or the security group of its node, does not take, with a `WaitsError` where that is all. */
 export async function changeTargets(
   { access, client, leftOut, targets }: Needs,
   arn: string,
-  { owner, wanted }: { readonly owner: Owner; readonly wanted: readonly string[] },
+  { closed: shut, owner, wanted }: Change,
   call: CallContext,
 ): Promise<void> {
   leftOut.trying(arn);
@@ -62,10 +69,10 @@ export async function changeTargets(
   }
   if (failure) throw failure;
   targets.changed(arn, taken);
-  const ids = [...(closed?.instances ?? []), ...refused];
+  const ids = [...(shut?.instances ?? []), ...(closed?.instances ?? []), ...refused];
   if (ids.length === 0) return;
   const isDone = taken.every((id) => wanted.includes(id));
-  throw new (isDone ? LeftOutError : WaitsError)(ids, closed?.error ?? refusal(refused));
+  throw new (isDone ? LeftOutError : WaitsError)(ids, shut?.error ?? closed?.error ?? refusal(refused));
 }
 
 /** One that AWS does not take fails the request of all: without those that it names it is sent once more. Gives them back. */

@@ -1,6 +1,7 @@
 /** Load balancers on the stub of ELBv2, with a security group that costs nothing. */
 import assert from 'node:assert/strict';
 import {
+  CloudError,
   type BackEnd,
   type CallContext,
   type DesiredLoadBalancer,
@@ -26,6 +27,8 @@ export class NlbRig {
   readonly elbv2: Elbv2Stub = new Elbv2Stub(this.clock);
   /** Instances that were let in. */
   readonly opened: Set<string> = new Set();
+  /** Instances that cannot be let in. */
+  readonly closed: Set<string> = new Set();
   /** By names of load balancers that nodes let in as cloud-provider-aws does it. */
   readonly nodeRules: Map<string, NodeRules> = new Map();
   readonly groups: Map<string, Owner> = new Map();
@@ -44,8 +47,10 @@ export class NlbRig {
       sharedId: 'sg-5a4ed',
       useShared: (use) => use('sg-5a4ed'),
       open: (_group, ids) => {
-        for (const id of ids) this.opened.add(id);
-        return Promise.resolve(undefined);
+        const instances = new Set(ids.filter((id) => this.closed.has(id)));
+        for (const id of ids) if (!instances.has(id)) this.opened.add(id);
+        const error = new CloudError('conflict', 'the group has no tag');
+        return Promise.resolve(instances.size > 0 ? { instances, error, refused: new Set<string>() } : undefined);
       },
       learn: () => Promise.resolve(),
       isOpen: (_group, ids) => ids.every((id) => this.opened.has(id)),

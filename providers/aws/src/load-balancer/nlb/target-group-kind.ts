@@ -5,7 +5,6 @@ import type { TargetGroup } from '../../client/generated/elbv2.ts';
 import type { Listener } from '../annotations/listeners.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
 import { IN_USE_MS, LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
-import { LeftOutError } from '../left-out.ts';
 import { targetGroupName } from '../names.ts';
 import { groupArnOf } from '../observe/elbv2-look.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
@@ -198,12 +197,14 @@ class TargetGroupCalls {
       await this.#setup.settings.written(id, settings, this.#tagging, call);
     }
     if (changed.includes('tags')) await this.#tagging.follow(id, tags, call);
+    const opens = changed.includes('isOpen');
     const closed =
-      changed.includes('isOpen') && access.usesShared
+      opens && access.usesShared
         ? await access.useShared((shared) => access.open(shared, targets, call), call)
         : undefined;
-    if (changed.includes('targets')) await changeTargets(this.#setup, id, { owner, wanted: targets }, call);
-    if (closed) throw new LeftOutError(closed.instances, closed.error);
+    // All are tried together: who is left out is known of the last try alone.
+    if (opens || changed.includes('targets'))
+      await changeTargets(this.#setup, id, { owner, wanted: targets, closed }, call);
   }
 }
 

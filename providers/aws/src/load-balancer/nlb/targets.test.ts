@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sameSet } from './nlb-setup.ts';
-import type { DesiredLoadBalancer } from '@outrigger/cloud-provider';
+import type { DesiredLoadBalancer, LoadBalancerPlan } from '@outrigger/cloud-provider';
 import { desiredOf, NlbRig, serviceOf } from './nlb-rig.suite.ts';
 
 const instances = (from: number, to: number): readonly string[] =>
@@ -74,6 +74,49 @@ test('one that has become a target without us, or has left, is left out no more'
   // As long as what AWS has is believed.
   await rig.clock.advance(600_000);
   assert.deepEqual(await rig.bring(desired), []);
+});
+
+const shuts = (rig: NlbRig, id: string): void => {
+  rig.opened.delete(id);
+  rig.closed.add(id);
+};
+
+test('a target that lets the load balancer in again is left out no more, when another does not', async () => {
+  const rig = new NlbRig();
+  const desired = desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b']);
+  await rig.bring(desired);
+  shuts(rig, 'i-0000000a');
+  await assertLeftOut(rig, desired, /: i-0000000a\. the group has no tag/u);
+  rig.closed.delete('i-0000000a');
+  shuts(rig, 'i-0000000b');
+  await assertLeftOut(rig, desired, /: i-0000000b\. /u);
+});
+
+test('one that does not let the load balancer in and one that AWS does not take are tried together', async () => {
+  const rig = new NlbRig();
+  const desired = desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b', 'i-0000000c']);
+  rig.elbv2.stopped.add('i-0000000c');
+  await assertLeftOut(rig, desired, /: i-0000000c\. /u);
+  shuts(rig, 'i-0000000a');
+  await assertLeftOut(rig, desired, /: i-0000000a, i-0000000c\. /u);
+  await rig.clock.advance(60_000);
+  assert.deepEqual(await rig.bring(desired), ['update target-group']);
+  await assertLeftOut(rig, desired, /: i-0000000a, i-0000000c\. /u);
+  assert.equal((await rig.plan(desired)).againAfterMs, 120_000);
+});
+
+test('a Service that is refused says who is left out', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000a']));
+  rig.elbv2.stopped.add('i-0000000b');
+  const attributes = { 'target-group-attributes': 'colour=blue' };
+  const refused = desiredOf(serviceOf(attributes), ['i-0000000a', 'i-0000000b']);
+  const planned = async (): Promise<LoadBalancerPlan> =>
+    rig.balancers.planMembers(refused, await rig.parts(refused.service));
+  for (const action of (await planned()).actions) await rig.balancers.apply(action, refused, rig.call);
+  const { actions, againAfterMs, warnings } = await planned();
+  assert.deepEqual([actions, againAfterMs], [[], 60_000]);
+  assert.match(warnings?.[0]?.message ?? '', /i-0000000b/u);
 });
 
 test('an ID that AWS does not know the form of keeps no other out, of all ports, and those that leave go', async () => {

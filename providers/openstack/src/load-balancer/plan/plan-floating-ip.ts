@@ -43,7 +43,9 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
   // One that a person has attached to something else is in use there.
   const own = parts.map(floatingIPIn).filter(({ portId }) => portId === null || portId === vipPortId);
   if (wish.kind === 'none') {
-    const all = [...own, ...floatingIPs.filter(({ id }) => !own.some((one) => one.id === id))];
+    // One that was kept earlier stays.
+    const ours = own.filter(({ keep, portId }) => portId !== null || !keep);
+    const all = [...ours, ...floatingIPs.filter(({ id }) => !own.some((one) => one.id === id))];
     const going = all.filter((one) => mayTouch(one, context));
     return {
       ...vip,
@@ -53,7 +55,8 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
   }
   if (vipPortId === null) return { ...vip, actions: [], address: undefined };
   if (wish.kind === 'any' && wish.isThereOnly && !attached) return { ...vip, actions: [] };
-  const refuse = (refused: CloudError): FloatingIPPlan => ({ ...vip, actions: [], refused });
+  const serving = { ...vip, address: attached?.address };
+  const refuse = (refused: CloudError): FloatingIPPlan => ({ ...serving, actions: [], refused });
   const chosen = choose(wish, own, context);
   if (chosen instanceof CloudError) return refuse(chosen);
   const isThere = chosen !== 'make' && chosen.portId === vipPortId;
@@ -62,7 +65,7 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
     if (!floatingNetwork) {
       // Not looked at: it is not ACTIVE yet, or the cloud config has changed since the look.
       const text = 'the network of the floating IP is not known yet; it is read again';
-      return { ...refuse(new CloudError('retry-after', text, { effect: 'none' })), address: undefined };
+      return refuse(new CloudError('retry-after', text, { effect: 'none' }));
     }
     const { networkId, subnets } = floatingNetwork;
     if (networkId === null) {
@@ -73,13 +76,18 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
     if (attached && attached.networkId !== networkId) return refuse(new CloudError('invalid', OTHER_NETWORK));
     const choice = choiceOf(wish, { networkId, subnets });
     if (choice instanceof CloudError) return refuse(choice);
+    // One that had made room for what has gone since: what is asked for may never come.
+    const free = own.filter((one) => one.portId === null && one.networkId === networkId);
+    const back =
+      free.find(({ address }) => context.desired.service.ingress.some(({ ip }) => ip === address)) ?? free[0];
+    if (!attached && back) return { ...serving, actions: [moving(back, vipPortId, context)] };
     // Beside the one that serves: Neutron gives an address that is chosen to administrators alone.
     const place = attached ? { networkId } : { vipPortId, networkId, fixedIP: fixedIPOf(loadBalancer) };
     const made = actionToMake(wish, place, choice, context.desired);
     // Those of earlier wishes.
     const obsolete = attached ? own.filter(({ portId }) => portId === null) : [];
     const removed = obsolete.flatMap((one) => dismissal(one, wish.keep || one.keep, context));
-    return { ...vip, actions: [...removed, made], address: attached?.address };
+    return { ...serving, actions: [...removed, made] };
   }
   if (!isThere) {
     // Neutron may refuse it for good, when the old one is off the port.
