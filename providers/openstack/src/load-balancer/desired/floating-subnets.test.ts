@@ -151,7 +151,10 @@ const UNITS = [
   '.*',
 ];
 
-test('no pattern takes the processor for longer than 5 ms, permitted or refused', () => {
+/** By itself none takes 5; with coverage, beside other tests, up to 10. What is refused took 187 to 292. */
+const LONG_MS = 40;
+
+test('no pattern takes the processor for long, permitted or refused', () => {
   for (const flags of ['', '(?i)']) {
     for (const unit of UNITS) {
       for (const [before, after] of [
@@ -164,7 +167,7 @@ test('no pattern takes the processor for longer than 5 ms, permitted or refused'
       ] as const) {
         const pattern = filled(`~${flags}${before}`, unit, after);
         const ms = costOf(pattern);
-        assert.ok(ms < 5, `${ms} ms for ${pattern}`);
+        assert.ok(ms < LONG_MS, `${ms} ms for ${pattern}`);
       }
     }
   }
@@ -177,7 +180,7 @@ test('no pattern takes the processor for longer than 5 ms, permitted or refused'
     fc.property(drawn, fc.nat(60), ([before, units, after], times) => {
       const pattern = (before + units.join('').repeat(times + 1)).slice(0, 240) + after;
       const ms = costOf(pattern);
-      assert.ok(ms < 5, `${ms} ms`);
+      assert.ok(ms < LONG_MS, `${ms} ms`);
     }),
   );
 });
@@ -199,6 +202,7 @@ test('without a flag for case a range may end anywhere, and with it characters m
     '[[:xa-\\x{f6}]',
     '[\\\n!-ö]',
     '\\Q[\\E[]a-ö]',
+    '[!-\\777]',
   ]) {
     const compile = (): unknown => subnetNamePattern(`~(?i)${pattern}`);
     assert.throws(compile, { code: 'invalid', message: /\(\?i\) and a range that ends/ }, pattern);

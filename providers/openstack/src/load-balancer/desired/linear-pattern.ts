@@ -21,7 +21,7 @@ const LONGEST_NAME = NAME_LENGTH;
 const REMEMBERED = 256;
 
 /** In a class. Each `[` may begin one, also in `\Q…\E`: at most the square of the text is read. */
-const RANGE_BEYOND_ASCII = /\[\^?\]?(?:\\[^]|\[:\^?\w+:\]|[^\]\\])*?-(?:[^\0-\x7f]|\\x)/;
+const RANGE_BEYOND_ASCII = /\[\^?\]?(?:\\[^]|\[:\^?\w+:\]|[^\]\\])*?-(?:[^\0-\x7f]|\\[x0-7])/;
 
 const compiled = new Map<string, RE2JS | CloudError>();
 
