@@ -1,5 +1,5 @@
 /** What is done about the pod CIDRs of a node whose cloud gives its machine ranges too. Pure. */
-import { parseCidr } from '@outrigger/cloud-provider';
+import { parseCidrs } from './parse-cidrs.ts';
 
 /** `from-cloud`: the cloud chooses, the node is told. `to-cloud`: the cluster has chosen, the cloud is told. */
 export type RangeDirection = 'from-cloud' | 'to-cloud';
@@ -114,7 +114,7 @@ export function summaryOf(action: CloudRangesAction): string {
 
 /** The first of each family, as only that fits into a node; in canonical form. */
 export function firstOfEachFamily(texts: readonly string[]): readonly string[] {
-  const cidrs = texts.map(parseCidr).filter((cidr) => cidr !== undefined);
+  const cidrs = parseCidrs(texts);
   return cidrs.filter(({ family }, i) => cidrs.findIndex((one) => one.family === family) === i).map(({ text }) => text);
 }
 

@@ -1,6 +1,7 @@
 /** Which node holds which ranges: what is in the API, and what is on its way there. */
 import { overlaps, parseCidr, type Cidr } from '@outrigger/cloud-provider';
 import { CidrSet } from './cidr-set.ts';
+import { parseCidrs } from './parse-cidrs.ts';
 
 interface Holding {
   readonly name: string;
@@ -91,7 +92,7 @@ export class NodeRanges {
   hold(name: string, uid: string, texts: readonly string[]): readonly string[] {
     if (sameTexts(this.heldBy(uid), texts)) return [];
     this.release(uid);
-    const cidrs = texts.map(parseCidr).filter((cidr) => cidr !== undefined);
+    const cidrs = parseCidrs(texts);
     this.#enter(name, uid, cidrs);
     return cidrs.filter((cidr) => this.#occupy(cidr)).map(({ text }) => text);
   }

@@ -35,6 +35,7 @@ import type { IpamRanges } from './ipam-ranges.ts';
 import { listUntilComplete } from './list-until-complete.ts';
 import { NodeRanges } from './node-ranges.ts';
 import { FIELD_MANAGER } from './other-allocator.ts';
+import { parseCidrs } from './parse-cidrs.ts';
 import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
 import { tellSetAside } from '../set-aside.ts';
 import { isUnmanaged, type UnmanagedRule } from '../unmanaged-nodes.ts';
@@ -197,7 +198,7 @@ class Run {
 
   /** Nodes that hold a part of these, in words. */
   #othersIn(texts: readonly string[], name: string): string {
-    const cidrs = texts.map(parseCidr).filter((cidr) => cidr !== undefined);
+    const cidrs = parseCidrs(texts);
     const holders = new Set(cidrs.flatMap((cidr) => [...this.#ranges.holdersIn(cidr)].map((one) => one.name)));
     const others = [...holders].filter((one) => one !== name).slice(0, MOST_NAMED);
     return others.length > 0 ? `node ${others.join(', ')}` : 'another node or the Service range';

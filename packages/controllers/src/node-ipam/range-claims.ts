@@ -2,11 +2,12 @@
  * Which node has which ranges where the cloud chooses: what nodes have, what is on its way to them, and what the cloud has said of
  * it. `clashes` only reads: it is asked at any time, also while it is unknown whether a write has arrived.
  */
-import { overlaps, parseCidr, type Cidr } from '@outrigger/cloud-provider';
+import { overlaps, type Cidr } from '@outrigger/cloud-provider';
 import type { DatedAnswer } from '@outrigger/cloud-runtime';
 import type { Clock, Node, Store } from '@outrigger/kube';
 import type { Clash, Clashes } from './cloud-ranges-plan.ts';
 import { NodeRanges, type Holder } from './node-ranges.ts';
+import { parseCidrs } from './parse-cidrs.ts';
 import { RangeIndex } from './range-index.ts';
 import { RangeVerdicts } from './range-verdicts.ts';
 
@@ -41,7 +42,7 @@ export class RangeClaims {
     const unheardMs = now - (this.#waiting.get(uid) ?? now);
     const clashes: Clash[] = [];
     const unheard: Clash[] = [];
-    for (const cidr of cidrsOf(cloud)) {
+    for (const cidr of parseCidrs(cloud)) {
       const others = this.#others(uid, cidr).map((one) => ({
         one,
         counts: this.#counts(one, cidr.bits, unheardMs < UNHEARD_MS),
@@ -73,7 +74,7 @@ export class RangeClaims {
   }
 
   #others(uid: string, cidr: Cidr): readonly Holder[] {
-    const own = cidrsOf(this.ranges.heldBy(uid) ?? []).filter((one) => overlaps(one, cidr));
+    const own = parseCidrs(this.ranges.heldBy(uid) ?? []).filter((one) => overlaps(one, cidr));
     // All nodes are gone through where there are some to be found.
     return this.#index.holders(cidr) > own.length
       ? [...this.ranges.holdersIn(cidr)].filter((one) => one.uid !== uid)
@@ -87,8 +88,4 @@ export class RangeClaims {
     const waits = node?.metadata?.uid !== uid || (isPatient && this.#options.isOurs(node));
     return this.#verdicts.of(uid, this.ranges.heldBy(uid) ?? []) ?? (waits ? undefined : false);
   }
-}
-
-function cidrsOf(texts: readonly string[]): readonly Cidr[] {
-  return texts.map(parseCidr).filter((cidr) => cidr !== undefined);
 }

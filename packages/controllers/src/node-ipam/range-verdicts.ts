@@ -2,6 +2,7 @@
 import { contains, parseCidr } from '@outrigger/cloud-provider';
 import type { DatedAnswer } from '@outrigger/cloud-runtime';
 import { rangesIn } from './cloud-ranges-inputs.ts';
+import { parseCidrs } from './parse-cidrs.ts';
 
 /** So many answers without ranges say that there are none: a new machine gets its ranges a little later than it is there. */
 const PATIENT_ANSWERS = 3;
@@ -53,6 +54,6 @@ export class RangeVerdicts {
 }
 
 function areIn(cloud: readonly string[], held: readonly string[]): boolean {
-  const ranges = cloud.map(parseCidr).filter((cidr) => cidr !== undefined);
+  const ranges = parseCidrs(cloud);
   return held.map(parseCidr).every((cidr) => cidr && ranges.some((range) => contains(range, cidr)));
 }
