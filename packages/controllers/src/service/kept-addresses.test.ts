@@ -2,37 +2,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError, type LoadBalancerPart, type PartAnswer } from '@outrigger/cloud-provider';
+import { FLOATING, ips, refusedSpec, servedAtFloating, VIP } from './floating-address.suite.ts';
 import { webSpec } from './rig.suite.ts';
-import { actionOn, createTold, IDLE, partOf, type Told } from './told-cloud.suite.ts';
+import { actionOn, IDLE, partOf, type Told } from './told-cloud.suite.ts';
 import { partsAnnotation } from './well-known-names.ts';
 
-const VIP = '10.9.0.1';
-const FLOATING = '192.0.2.7';
 const LONG_MS = 3_600_000;
-/** This cloud has no such thing. */
-const refusedSpec = { ...webSpec, ports: [{ port: 81, protocol: 'SCTP' as const, nodePort: 30_081 }] };
 
 const balancer = (...addresses: readonly string[]): LoadBalancerPart => ({ ...partOf('load-balancer a'), addresses });
 const pending = (...addresses: readonly string[]): LoadBalancerPart => ({
   ...balancer(...addresses),
   state: 'pending',
 });
-const ips = ({ rig }: Told): readonly (string | undefined)[] =>
-  (rig.api.get('web')?.status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip);
-
-/** Served at a floating IP of a load balancer that others may share. */
-async function served(prepare: (told: Told) => void = () => {}): Promise<Told> {
-  const told = await createTold();
-  told.parts = [balancer(VIP, FLOATING)];
-  told.serve = () => ({ actions: [], complete: true, ingress: [{ ip: FLOATING }] });
-  told.rig.provider.planMembers = () => ({ ...IDLE, complete: true });
-  prepare(told);
-  told.rig.api.apply('web', webSpec);
-  await told.rig.start();
-  await told.rig.clock.advance(10_000);
-  assert.deepEqual(ips(told), [FLOATING]);
-  return told;
-}
 
 /** `plan` is what comes of another wish. */
 async function changed(told: Told, plan: Told['serve'], port = 82): Promise<void> {
@@ -57,7 +38,7 @@ test('a part that only the record on the Service names, which tenants may write,
   };
   for (const [what, answer] of Object.entries(answers)) {
     for (const spec of [webSpec, refusedSpec]) {
-      const told = await served(({ rig }) => {
+      const told = await servedAtFloating(({ rig }) => {
         rig.provider.read = (parts) =>
           Promise.resolve(parts.map(({ kind }) => (kind === 'x' ? answer : { kind: 'there' })));
       });
@@ -94,7 +75,7 @@ test('nor does one that is being deleted, and whose cloud hangs, refuses or does
   };
   for (const [what, change] of Object.entries(ways)) {
     for (const isNew of [false, true]) {
-      const told = await served(({ rig }) => {
+      const told = await servedAtFloating(({ rig }) => {
         rig.provider.read = (parts) => Promise.resolve(parts.map(() => ({ kind: 'there' })));
       });
       change(told);
@@ -113,7 +94,7 @@ test('nor does one that is being deleted, and whose cloud hangs, refuses or does
 });
 
 test('… and of one that is gone itself nothing is written', async () => {
-  const told = await served();
+  const told = await servedAtFloating();
   const { api, clock } = told.rig;
   told.remove = () => IDLE;
   api.delete('web');
@@ -127,7 +108,7 @@ test('… and of one that is gone itself nothing is written', async () => {
 });
 
 test('nor does one that asks for no load balancer any more, for a new process either', async () => {
-  const told = await served();
+  const told = await servedAtFloating();
   told.remove = () => IDLE;
   told.rig.api.apply('web', { ...webSpec, type: 'ClusterIP' });
   await told.rig.clock.advance(10_000);
@@ -139,7 +120,7 @@ test('nor does one that asks for no load balancer any more, for a new process ei
 });
 
 test('… but one that asks for a load balancer of another class by now keeps what that one may have written', async () => {
-  const told = await served();
+  const told = await servedAtFloating();
   const { api, clock } = told.rig;
   told.remove = () => IDLE;
   told.parts = [balancer(VIP)];
@@ -166,7 +147,7 @@ test('nor does one that has not failed, and is never as it should be', async () 
     },
   };
   for (const [what, change] of Object.entries(ways)) {
-    const told = await served();
+    const told = await servedAtFloating();
     await change(told);
     await droppedSoon(told, what);
     told.parts = [pending(VIP, FLOATING)];
@@ -177,7 +158,7 @@ test('nor does one that has not failed, and is never as it should be', async () 
 });
 
 test('… while one that is at work keeps what its parts show, and what is promised, without a write', async () => {
-  const told = await served();
+  const told = await servedAtFloating();
   told.parts = [pending(VIP, FLOATING)];
   await changed(told, () => ({ ...IDLE, ingress: [{ ip: FLOATING }] }));
   await told.rig.clock.advance(LONG_MS);
@@ -189,7 +170,7 @@ test('… while one that is at work keeps what its parts show, and what is promi
 });
 
 test('nor do writes of its tenant in between, however many', async () => {
-  const told = await served();
+  const told = await servedAtFloating();
   const { api, clock } = told.rig;
   api.apply('web', refusedSpec);
   await clock.advance(10_000);
@@ -210,7 +191,7 @@ test('… and one that asks for no load balancer here any more gets none back', 
     deletion: ({ rig }) => rig.api.delete('web'),
   };
   for (const [what, end] of Object.entries(ways)) {
-    const told = await served();
+    const told = await servedAtFloating();
     told.rig.api.apply('web', refusedSpec);
     await droppedSoon(told, what);
     told.parts = [balancer(VIP, FLOATING)];
@@ -226,7 +207,7 @@ test('… and one that asks for no load balancer here any more gets none back', 
 });
 
 test('… and one whose deletion takes long loses it without a Warning, as nothing is wrong', async () => {
-  const told = await served();
+  const told = await servedAtFloating();
   told.remove = () => IDLE;
   told.rig.api.delete('web');
   await told.rig.clock.advance(10_000);

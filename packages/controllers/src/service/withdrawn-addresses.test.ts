@@ -9,41 +9,22 @@ import {
 } from '@outrigger/cloud-provider';
 import { silentLogger } from '@outrigger/kube';
 import { Journal, noJournal } from '../journal.ts';
+import { FLOATING, ips, refusedSpec, servedAtFloating, VIP } from './floating-address.suite.ts';
 import { webSpec } from './rig.suite.ts';
 import { actionOn, createTold, IDLE, OTHER, partOf, type Told } from './told-cloud.suite.ts';
 
-const VIP = '10.9.0.1';
-const FLOATING = '192.0.2.7';
 const SECOND = '192.0.2.8';
 const LONG_MS = 3_600_000;
-/** This cloud has no such thing. */
-const refusedSpec = { ...webSpec, ports: [{ port: 81, protocol: 'SCTP' as const, nodePort: 30_081 }] };
 
 const balancer = (addresses?: readonly string[], more: Partial<LoadBalancerPart> = {}): LoadBalancerPart => ({
   ...partOf('load-balancer a'),
   ...more,
   addresses,
 });
-const ips = ({ rig }: Told, name = 'web'): readonly (string | undefined)[] =>
-  (rig.api.get(name)?.status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip);
-
-/** Served at a floating IP of a load balancer that others may share. `parts`: beside it. */
-async function served(prepare: (told: Told) => void = () => {}): Promise<Told> {
-  const told = await createTold();
-  told.parts = [balancer([VIP, FLOATING])];
-  told.serve = () => ({ actions: [], complete: true, ingress: [{ ip: FLOATING }] });
-  told.rig.provider.planMembers = () => ({ ...IDLE, complete: true });
-  prepare(told);
-  told.rig.api.apply('web', webSpec);
-  await told.rig.start();
-  await told.rig.clock.advance(10_000);
-  assert.deepEqual(ips(told), [FLOATING]);
-  return told;
-}
 
 /** The wish is refused for the first time; the address is still there. */
 async function refused(prepare?: (told: Told) => void): Promise<Told> {
-  const told = await served(prepare);
+  const told = await servedAtFloating(prepare);
   told.rig.api.apply('web', refusedSpec);
   await told.rig.clock.advance(10_000);
   assert.deepEqual(ips(told), [FLOATING]);
@@ -83,7 +64,7 @@ for (const [what, prepare] of [
 }
 
 test('… and one that is shown stays, with the host name beside it', async () => {
-  const told = await served();
+  const told = await servedAtFloating();
   told.serve = () => ({ actions: [], complete: true, ingress: [{ ip: VIP }, { ip: FLOATING }, { hostname: 'lb' }] });
   told.rig.api.apply('web', { ...webSpec, ports: [{ port: 82, nodePort: 30_082 }] });
   await told.rig.clock.advance(10_000);
@@ -111,7 +92,7 @@ test('it goes from one whose provider refuses it, whose plan is not allowed, or 
     },
   };
   for (const [what, change] of Object.entries(ways)) {
-    const told = await served();
+    const told = await servedAtFloating();
     change(told);
     told.rig.api.apply('web', { ...webSpec, ports: [{ port: 82, nodePort: 30_082 }] });
     await told.rig.clock.advance(10_000);
@@ -272,7 +253,7 @@ test('looks that say nothing neither take away an address that one has left out,
 });
 
 test('… nor after the address has been replaced by another', async () => {
-  const told = await served();
+  const told = await servedAtFloating();
   told.parts = [balancer([VIP, SECOND])];
   told.serve = () => ({ actions: [], complete: true, ingress: [{ ip: SECOND }] });
   told.rig.api.apply('web', { ...webSpec, ports: [{ port: 82, nodePort: 30_082 }] });
@@ -336,7 +317,7 @@ for (const [what, prepare] of [
 }
 
 test('… and to one whose change fails, but not once it has been served without it', async () => {
-  const told = await served();
+  const told = await servedAtFloating();
   const fails = (): void => {
     told.serve = () => ({ ...IDLE, actions: [actionOn('update', 'load-balancer a')] });
     told.apply = () => ({ kind: 'failed', error: new CloudError('quota', 'full') });
