@@ -5,11 +5,12 @@
  * request: the run is what sends again, and not the call budget beneath it too. Those of a large share are paced besides: they
  * have minutes, and a cloud that is wrong about a thousand machines should not be asked about all of them.
  *
- * Those that are read for the first time, those whose last read proved nothing, and those that are paced take turns: none of the three waits
- * for the end of another. But before a machine is read again, all that have waited longer are read for the first time: while reads fail,
- * each costs seconds, and one that is proved to be gone would go twice as late. What is one machine's own trouble ends no run, and that machine is paced from then on: a refusal of it alone, or
- * a second read that proves nothing while others prove absence. So a cloud that refuses all of them is asked about each once, in turn, and then at the
- * pace. What is known of a machine is kept when its node is Ready in between.
+ * Those that are read for the first time, those whose last read proved nothing, and those that are paced take turns: none of the three
+ * waits for the end of another. But before a machine is read again, all that have waited longer are read for the first time: while reads
+ * fail, each costs seconds, and one that is proved to be gone would go twice as late. What is one machine's own trouble ends no run, and
+ * that machine is paced from then on: a refusal of it alone, or a second read that proves nothing while others prove absence. So a cloud
+ * that refuses all of them is asked about each once, in turn, and then at the pace. What is known of a machine is kept when its node is
+ * Ready in between.
  */
 import { asError, isCloudError, type CloudErrorCode, type NodeRef } from '@outrigger/cloud-provider';
 import type { DatedAnswer, InstanceLookups } from '@outrigger/cloud-runtime';

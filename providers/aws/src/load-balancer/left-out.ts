@@ -2,6 +2,7 @@
 import {
   asError,
   CloudError,
+  cutText,
   sameOwner,
   type Clock,
   type DesiredLoadBalancer,
@@ -16,8 +17,8 @@ const SHOWN = 5;
 /** For so long they are shown as if they were there, so that whatever else the Service needs is done; twice as long after each try. */
 const FIRST_MS = 60_000;
 const LONGEST_MS = 1_800_000;
-/** Of a warning. */
-const MOST_CHARACTERS = 300;
+/** Of a warning, beside the mark of what is cut. */
+const MOST_CHARACTERS = 299;
 /** Far more than are under way at a time. Not each ends: a Service may be let go, or be served by another, in the middle of it. */
 const MOST_PASSES = 1_000;
 
@@ -141,7 +142,7 @@ export class LeftOut {
     const together = Math.min(...waits) + FIRST_MS;
     const ids = [...new Set(all.flatMap((one) => one.ids))].toSorted();
     const message = `Instances left out of the load balancer, and tried again later: ${listed(ids)}. ${first.why}`;
-    const warning = { reason: 'InstancesLeftOut', message: cut(message) };
+    const warning = { reason: 'InstancesLeftOut', message: cutText(message, MOST_CHARACTERS) };
     return {
       ...plan,
       warnings: [...(plan.warnings ?? []), warning],
@@ -153,9 +154,6 @@ export class LeftOut {
     this.#known.delete(part);
   }
 }
-
-const cut = (message: string): string =>
-  message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS - 1).toWellFormed()}…` : message;
 
 const isLackingIn = ({ leftOut }: Attributes): boolean => Array.isArray(leftOut) && leftOut.length > 0;
 
