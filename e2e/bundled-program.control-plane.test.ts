@@ -6,8 +6,8 @@ import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createClient, createTransport, loadConfig, resources } from '@outrigger/kube';
-import { controlPlaneOrSkip, freePort, startHollowNodes, UNINITIALIZED_TAINT } from '@outrigger/testing';
+import { resources } from '@outrigger/kube';
+import { clientOf, controlPlaneOrSkip, freePort, startHollowNodes, UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { buildProgram } from '../scripts/build-program.ts';
 
 const COUNT = 20;
@@ -65,8 +65,7 @@ test('the bundled program initialises nodes on a real control plane with two wri
   t.after(() => child.kill('SIGKILL'));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
 
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   await using _kubelets = await startHollowNodes({
     client,
     count: COUNT,

@@ -5,17 +5,10 @@
 import { appendFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  systemClock,
-  type Client,
-  type Node,
-} from '@outrigger/kube';
+import { resources, systemClock, type Client, type Node } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import {
+  clientOf,
   startHollowNodes,
   type AuditEntry,
   type AuditMark,
@@ -76,8 +69,7 @@ export interface ChaosReport {
 
 export async function runChaosRound(options: ChaosRoundOptions): Promise<ChaosReport> {
   await mkdir(options.directory, { recursive: true });
-  await using transport = createTransport(await loadConfig({ kubeconfig: options.controlPlane.kubeconfig.path }));
-  const client = createClient(transport);
+  await using client = await clientOf(options.controlPlane.kubeconfig.path);
   await removeNodes(client);
   const random = seededRandom(options.seed);
   const cloud = createMemoryCloud({

@@ -2,19 +2,9 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  createClient,
-  createTransport,
-  isNotFound,
-  loadConfig,
-  resources,
-  systemClock,
-  type Client,
-  type Node,
-  type Service,
-} from '@outrigger/kube';
+import { isNotFound, resources, systemClock, type Client, type Node, type Service } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
-import { hollowNode, UNINITIALIZED_TAINT, type ControlPlane } from '@outrigger/testing';
+import { clientOf, hollowNode, UNINITIALIZED_TAINT, type ControlPlane } from '@outrigger/testing';
 import { grant, startGrantedProgram, type GrantedProgram } from './granted-program.ts';
 import { askFor, requestsAs } from './serving-requests.ts';
 import { waitUntil } from './wait-until.ts';
@@ -70,8 +60,8 @@ export class CloudStory implements AsyncDisposable {
     const { endpoint } = opening.use(await serveMemoryCloud(cloud));
     const cloudConfig = join(controlPlane.directory, 'cloud.json');
     await writeFile(cloudConfig, JSON.stringify({ endpoint }));
-    const transport = opening.use(createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path })));
-    return new CloudStory(controlPlane, cloud, endpoint, cloudConfig, createClient(transport), opening.move());
+    const client = opening.use(await clientOf(controlPlane.kubeconfig.path));
+    return new CloudStory(controlPlane, cloud, endpoint, cloudConfig, client, opening.move());
   }
 
   /** Starts the program with these flags and every right that it says it needs with them. It ends with the story, if not before. */

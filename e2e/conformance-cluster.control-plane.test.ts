@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestResult } from '@outrigger/conformance';
-import { createClient, createTransport, loadConfig } from '@outrigger/kube';
-import { controlPlaneOrSkip } from '@outrigger/testing';
+import { clientOf, controlPlaneOrSkip } from '@outrigger/testing';
 import { BROKEN_MANAGERS, type BrokenManager } from './broken-managers.ts';
 import { ConformanceJudges } from './conformance-judges.ts';
 
@@ -17,10 +16,9 @@ test('conformance of clusters', async (t) => {
   if (!controlPlane) return;
   const { adminToken, certificateAuthority, directory, server } = controlPlane;
   const kubeconfig = controlPlane.kubeconfig.path;
-  const transport = createTransport(await loadConfig({ kubeconfig }));
-  t.after(() => transport[Symbol.asyncDispose]());
+  await using client = await clientOf(kubeconfig);
   const apiServer = { server, certificateAuthority, token: adminToken };
-  const judges = new ConformanceJudges({ client: createClient(transport), kubeconfig, apiServer, directory });
+  const judges = new ConformanceJudges({ client, kubeconfig, apiServer, directory });
 
   await t.test('ours keeps every promise, and nothing is left', async () => {
     const { report, left } = await judges.judge({});

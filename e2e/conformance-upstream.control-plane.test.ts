@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createClient, createTransport, loadConfig } from '@outrigger/kube';
-import { controlPlaneOrSkip, freePort, ProcessGroup } from '@outrigger/testing';
+import { clientOf, controlPlaneOrSkip, freePort, ProcessGroup } from '@outrigger/testing';
 import { buildUpstream, UPSTREAM } from '../bench/build-upstream.ts';
 import { builtOrSkip } from './built-or-skip.ts';
 import { ConformanceJudges, type StartManager } from './conformance-judges.ts';
@@ -39,10 +38,9 @@ test("a manager on upstream's framework keeps every promise but one", async (t) 
   if (!controlPlane) return;
   const { adminToken, certificateAuthority, directory, server } = controlPlane;
   const kubeconfig = controlPlane.kubeconfig.path;
-  const transport = createTransport(await loadConfig({ kubeconfig }));
-  t.after(() => transport[Symbol.asyncDispose]());
+  await using client = await clientOf(kubeconfig);
   const apiServer = { server, certificateAuthority, token: adminToken };
-  const judges = new ConformanceJudges({ client: createClient(transport), kubeconfig, apiServer, directory });
+  const judges = new ConformanceJudges({ client, kubeconfig, apiServer, directory });
 
   const { report, left } = await judges.judge({ start: startUpstream, timeoutMs: 120_000, quietMs: 4_000 });
   const failed = report.results.filter(({ name, outcome }) => outcome === 'failed' && name !== BROKEN);

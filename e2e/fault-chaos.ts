@@ -6,9 +6,9 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createClient, createTransport, loadConfig, resources, systemClock, type Client } from '@outrigger/kube';
+import { resources, systemClock, type Client } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type FaultRule } from '@outrigger/provider-memory';
-import { hollowNode, type ControlPlane } from '@outrigger/testing';
+import { clientOf, hollowNode, type ControlPlane } from '@outrigger/testing';
 import { isInitialised } from './initialised-node.ts';
 import { Manager } from './manager.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -68,8 +68,7 @@ export interface FaultReport {
 export async function runFaultRound(options: FaultRoundOptions): Promise<FaultReport> {
   const { controlPlane, directory, durationMs, seed } = options;
   await mkdir(directory, { recursive: true });
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const nodes = client.of(resources.nodes);
   await nodes.deleteCollection();
   const cloud = createMemoryCloud({ clock: systemClock, random: seededRandom(seed), settings: { latencyMs: 20 } });

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { main } from '@outrigger/cloud-controller-manager';
-import { createClient, createTransport, loadConfig, systemClock, type Client, type Node } from '@outrigger/kube';
+import { systemClock, type Client, type Node } from '@outrigger/kube';
 import {
   createMemoryCloud,
   createMemoryProvider,
@@ -17,6 +17,7 @@ import {
   type MemoryCloud,
 } from '@outrigger/provider-memory';
 import {
+  clientOf,
   startEmbeddedApiServer,
   startFaultProxy,
   startHollowNodes,
@@ -92,11 +93,11 @@ export class FaultyCluster {
       .replaceAll(server.url, proxy.url)
       .replace(/certificate-authority-data: .*/u, `certificate-authority-data: ${authority}`);
     await writeFile(join(directory, 'kubeconfig'), proxied);
-    const transport = owned.use(createTransport(await loadConfig({ kubeconfig: join(directory, 'direct') })));
+    const client = owned.use(await clientOf(join(directory, 'direct')));
     const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5, settings: { latencyMs: 2 } });
     const served = owned.use(await serveMemoryCloud(cloud));
     await writeFile(join(directory, 'cloud-config'), JSON.stringify({ endpoint: served.endpoint }));
-    const cluster = new FaultyCluster({ server, proxy, cloud, directory, client: createClient(transport), owned });
+    const cluster = new FaultyCluster({ server, proxy, cloud, directory, client, owned });
     owned.defer(() => cluster.#end());
     return cluster;
   }

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createClient, createTransport, loadConfig, systemClock, type KubeObject } from '@outrigger/kube';
-import { freePort, type AccessObject, type ControlPlane, type FaultProxy } from '@outrigger/testing';
+import { systemClock, type KubeObject } from '@outrigger/kube';
+import { clientOf, freePort, type AccessObject, type ControlPlane, type FaultProxy } from '@outrigger/testing';
 import { Manager } from './manager.ts';
 import { rbacResource } from './rbac-resource.ts';
 
@@ -48,8 +48,7 @@ function printRbac(account: string, flags: readonly string[]): Promise<string> {
 
 /** All roles and bindings that the cluster has. */
 async function accessObjects(controlPlane: ControlPlane): Promise<readonly AccessObject[]> {
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const kinds = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'] as const;
   const lists = kinds.map(async (kind) => (await client.of(rbacResource(kind)).list()).items);
   return (await Promise.all(lists)).flat() as (KubeObject & AccessObject)[];
@@ -81,8 +80,8 @@ export async function untilGranted(controlPlane: ControlPlane, account: string):
       return { user, resourceAttributes: { group, resource, subresource, name, namespace, verb: verbs[0] } };
     });
   });
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const reviews = createClient(transport).of({
+  await using client = await clientOf(controlPlane.kubeconfig.path);
+  const reviews = client.of({
     group: 'authorization.k8s.io',
     version: 'v1',
     plural: 'subjectaccessreviews',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClient, createTransport, loadConfig, resources } from '@outrigger/kube';
-import { controlPlaneOrSkip, startHollowNodes, UNINITIALIZED_TAINT } from '@outrigger/testing';
+import { resources } from '@outrigger/kube';
+import { clientOf, controlPlaneOrSkip, startHollowNodes, UNINITIALIZED_TAINT } from '@outrigger/testing';
 
 const COUNT = 100;
 
@@ -16,12 +16,11 @@ test('100 hollow nodes come up on a real control plane, turn Ready when initiali
   const controlPlane = await controlPlaneOrSkip(t, { tokenUsers: [{ user: 'kubelets', groups: ['system:masters'] }] });
   if (!controlPlane) return;
   const kubelets = await controlPlane.kubeconfigFor({ user: 'kubelets', credential: 'token' });
-  await using transport = createTransport(await loadConfig({ kubeconfig: kubelets.path }));
-  const kubeletClient = createClient(transport);
+  await using kubeletClient = await clientOf(kubelets.path);
   await using nodes = await startHollowNodes({ client: kubeletClient, count: COUNT, heartbeats: false });
 
-  await using adminTransport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const client = createClient(adminTransport).of(resources.nodes);
+  await using admin = await clientOf(controlPlane.kubeconfig.path);
+  const client = admin.of(resources.nodes);
   const registered = (await client.list()).items;
   assert.equal(registered.length, COUNT);
   for (const node of registered) {

@@ -2,17 +2,8 @@
  * Two kubelets in the hands of somebody else, on a cluster with NodeRestriction. One has a machine of its own, to which load
  * balancers lead, and rewrites whatever of its Node a kubelet may; the other registers with the provider ID of an honest node.
  */
-import {
-  createClient,
-  createTransport,
-  isStatusError,
-  loadConfig,
-  resources,
-  systemClock,
-  type ResourceClient,
-  type Node,
-} from '@outrigger/kube';
-import { hollowNode, type HollowNodeOptions } from '@outrigger/testing';
+import { isStatusError, resources, systemClock, type ResourceClient, type Node } from '@outrigger/kube';
+import { clientOf, hollowNode, type HollowNodeOptions } from '@outrigger/testing';
 import { Pacer } from './pacer.ts';
 
 /** How much the two do together. */
@@ -80,8 +71,8 @@ export class HostileKubelets implements AsyncDisposable {
   }
 
   async #nodesAs(kubeconfig: string): Promise<ResourceClient<Node>> {
-    const transport = this.#owned.use(createTransport(await loadConfig({ kubeconfig })));
-    return createClient(transport).of(resources.nodes);
+    const client = this.#owned.use(await clientOf(kubeconfig));
+    return client.of(resources.nodes);
   }
 
   async #act({ name, nodes }: { readonly name: string; readonly nodes: ResourceClient<Node> }): Promise<void> {

@@ -2,16 +2,8 @@
  * Somebody who may write the Services of one namespace, and nothing else: does all that can be done with that, at a bounded rate, and knows
  * every ID and address of the others.
  */
-import {
-  createClient,
-  createTransport,
-  isStatusError,
-  loadConfig,
-  resources,
-  type Client,
-  type ResourceClient,
-  type Service,
-} from '@outrigger/kube';
+import { isStatusError, resources, type Client, type ResourceClient, type Service } from '@outrigger/kube';
+import { clientOf } from '@outrigger/testing';
 import { CLEANUP, HOSTILE_NAMESPACE, HostileServices, type Change, type Targets } from './hostile-services.ts';
 import { Pacer } from './pacer.ts';
 import { rbacResource } from './rbac-resource.ts';
@@ -75,8 +67,7 @@ export class HostileTenant implements AsyncDisposable {
   /** Begins. */
   static async start(options: HostileTenantOptions): Promise<HostileTenant> {
     const owned = new AsyncDisposableStack();
-    const transport = owned.use(createTransport(await loadConfig({ kubeconfig: options.kubeconfig })));
-    const tenant = new HostileTenant(owned, createClient(transport), options);
+    const tenant = new HostileTenant(owned, owned.use(await clientOf(options.kubeconfig)), options);
     tenant.#pacer.start();
     return tenant;
   }

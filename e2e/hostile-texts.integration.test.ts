@@ -7,18 +7,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  systemClock,
-  type CoreEvent,
-  type Lease,
-  type Node,
-  type Service,
-} from '@outrigger/kube';
-import { freePort, startEmbeddedApiServer, startHollowNodes } from '@outrigger/testing';
+import { resources, systemClock, type CoreEvent, type Lease, type Node, type Service } from '@outrigger/kube';
+import { clientOf, freePort, startEmbeddedApiServer, startHollowNodes } from '@outrigger/testing';
 import { page } from '../packages/cloud-controller-manager/src/program/program-bench.suite.ts';
 import { createFakeOpenStack } from '../providers/openstack/fake/fake-openstack.ts';
 import { seedProject } from '../providers/openstack/fake/seed-project.ts';
@@ -59,8 +49,7 @@ test('honest objects beside hostile ones get what they ask for', async () => {
   const account = 'username=k8s\npassword=k8s\ntenant-name=k8s\ndomain-id=default\nregion=RegionOne';
   await writeFile(cloudConfig, `[Global]\nauth-url=${authUrl}\n${account}\n`);
 
-  const transport = owned.use(createTransport(await loadConfig({ kubeconfig })));
-  const client = createClient(transport);
+  const client = owned.use(await clientOf(kubeconfig));
   const register = async (name: string): Promise<void> => {
     owned.use(await startHollowNodes({ client, count: 1, node: () => ({ name }), heartbeats: false }));
   };

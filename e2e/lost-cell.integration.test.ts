@@ -8,8 +8,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createClient, createTransport, loadConfig, systemClock, type Node } from '@outrigger/kube';
-import { startEmbeddedApiServer, startHollowNodes } from '@outrigger/testing';
+import { systemClock, type Node } from '@outrigger/kube';
+import { clientOf, startEmbeddedApiServer, startHollowNodes } from '@outrigger/testing';
 import { createFakeOpenStack } from '../providers/openstack/fake/fake-openstack.ts';
 import { seedProject } from '../providers/openstack/fake/seed-project.ts';
 import { serveFakeOpenStack } from '../providers/openstack/fake/serve-fake-openstack.ts';
@@ -85,9 +85,8 @@ for (const [answer, { microversion, status }] of Object.entries(novas)) {
     const until = (what: string, holds: () => boolean): Promise<number> =>
       waitUntil(what, holds, { patienceMs: LIMIT_MS, pollMs: 10, logs: [log], mayCome: () => manager.running });
 
-    const transport = owned.use(createTransport(await loadConfig({ kubeconfig })));
     const kubelets = await startHollowNodes({
-      client: createClient(transport),
+      client: owned.use(await clientOf(kubeconfig)),
       count: ALL.length,
       node: (index) => ({ name: ALL[index] ?? assert.fail() }),
       heartbeats: false,

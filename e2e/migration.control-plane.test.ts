@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createClient, createTransport, loadConfig, resources } from '@outrigger/kube';
-import { controlPlaneOrSkip, DEFAULT_KUBERNETES, hollowNode, parseKubernetesMinor } from '@outrigger/testing';
+import { resources } from '@outrigger/kube';
+import { clientOf, controlPlaneOrSkip, DEFAULT_KUBERNETES, hollowNode, parseKubernetesMinor } from '@outrigger/testing';
 import { ELECTION, HandOver, LEASE_MS, MIGRATION, migrationConfig, SLOW_MANAGER_MS, toFlags } from './hand-over.ts';
 import { Manager } from './manager.ts';
 
@@ -40,8 +40,8 @@ test('node IPAM goes from kube-controller-manager to Outrigger and back: never t
     },
   });
   if (!controlPlane) return;
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const nodes = createClient(transport).of(resources.nodes);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
+  const nodes = client.of(resources.nodes);
   const { path: kubeconfig } = await controlPlane.kubeconfigFor({ user: OUTRIGGER, groups: ['system:masters'] });
   const log = join(directory, 'outrigger.log');
   await using outrigger = new Manager(

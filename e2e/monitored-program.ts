@@ -5,9 +5,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { main } from '@outrigger/cloud-controller-manager';
-import { createClient, createTransport, loadConfig, resources, systemClock, type Client } from '@outrigger/kube';
+import { createTransport, resources, systemClock, type Client } from '@outrigger/kube';
 import { createMemoryCloud, createMemoryProvider, type MemoryCloud } from '@outrigger/provider-memory';
-import { freePort, hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
+import { clientOf, freePort, hollowNode, startEmbeddedApiServer } from '@outrigger/testing';
 import { quickClock } from './quick-clock.ts';
 import { servingRequest } from './serving-requests.ts';
 
@@ -69,8 +69,7 @@ export async function scrapeProgram(awaited: readonly string[], providers: reado
   await writeFile(kubeconfig, server.kubeconfig('certificate').yaml);
   await writeFile(cloudConfig, '{}');
   const cloud = createMemoryCloud({ clock: systemClock, random: () => 0.5 });
-  const connection = stack.use(createTransport(await loadConfig({ kubeconfig })));
-  await prepare(createClient(connection), cloud);
+  await prepare(stack.use(await clientOf(kubeconfig)), cloud);
 
   const several = providers.map((name) => `${name}=memory`).join();
   const signals = new EventEmitter();

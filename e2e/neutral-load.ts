@@ -3,10 +3,7 @@
  * take of the machine, the API server and etcd everybody pays, whatever the program does.
  */
 import {
-  createClient,
-  createTransport,
   isStatusError,
-  loadConfig,
   noMetrics,
   openStore,
   resources,
@@ -15,6 +12,7 @@ import {
   type ConfigMap,
   type ResourceClient,
 } from '@outrigger/kube';
+import { clientOf } from '@outrigger/testing';
 import { KUBELETS } from './hostile-kubelets.ts';
 import { TENANT } from './hostile-tenant.ts';
 import { Pacer } from './pacer.ts';
@@ -51,7 +49,7 @@ export class NeutralLoad implements AsyncDisposable {
   /** Begins. */
   static async start({ kubeconfig, random }: NeutralLoadOptions): Promise<NeutralLoad> {
     const owned = new AsyncDisposableStack();
-    const client = createClient(owned.use(createTransport(await loadConfig({ kubeconfig }))));
+    const client = owned.use(await clientOf(kubeconfig));
     await client
       .of(resources.namespaces)
       .create({ metadata: { name: NAMESPACE } })

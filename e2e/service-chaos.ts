@@ -5,17 +5,9 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  systemClock,
-  type Client,
-  type Service,
-} from '@outrigger/kube';
+import { resources, systemClock, type Client, type Service } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
-import { hollowNode, type ControlPlane } from '@outrigger/testing';
+import { clientOf, hollowNode, type ControlPlane } from '@outrigger/testing';
 import { Manager } from './manager.ts';
 import { seededRandom } from './seeded-random.ts';
 import { addressOf, faultsOfServices } from './served-services.ts';
@@ -78,8 +70,7 @@ interface Life {
 export async function runServiceRound(options: ServiceRoundOptions): Promise<ServiceReport> {
   const { controlPlane, directory, seed } = options;
   await mkdir(directory, { recursive: true });
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const random = seededRandom(seed);
   const settings = { latencyMs: 10, loadBalancerDelayMs: 300 };
   const cloud = createMemoryCloud({ clock: systemClock, random, settings });

@@ -6,15 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import * as x509 from '@peculiar/x509';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  type CertificateSigningRequest,
-  type ResourceClient,
-} from '@outrigger/kube';
-import type { ControlPlane } from '@outrigger/testing';
+import { resources, type CertificateSigningRequest, type ResourceClient } from '@outrigger/kube';
+import { clientOf, type ControlPlane } from '@outrigger/testing';
 
 export const SERVING_SIGNER = 'kubernetes.io/kubelet-serving';
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
@@ -54,8 +47,8 @@ export async function requestsAs(
   { user, groups = ['system:nodes'] }: { readonly user: string; readonly groups?: readonly string[] },
 ): Promise<ResourceClient<CertificateSigningRequest>> {
   const { path } = await controlPlane.kubeconfigFor({ user, groups });
-  const transport = owned.use(createTransport(await loadConfig({ kubeconfig: path })));
-  return createClient(transport).of(resources.certificateSigningRequests);
+  const client = owned.use(await clientOf(path));
+  return client.of(resources.certificateSigningRequests);
 }
 
 /** Makes the object, as a kubelet does. Resolves with the private key, PEM. */

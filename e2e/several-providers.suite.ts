@@ -3,19 +3,9 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  isNotFound,
-  loadConfig,
-  resources,
-  systemClock,
-  type Client,
-  type Node,
-  type Service,
-} from '@outrigger/kube';
+import { isNotFound, resources, systemClock, type Client, type Node, type Service } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
-import { hollowNode, UNINITIALIZED_TAINT } from '@outrigger/testing';
+import { clientOf, hollowNode, UNINITIALIZED_TAINT } from '@outrigger/testing';
 import { Manager } from './manager.ts';
 
 const PATIENCE_MS = 300_000;
@@ -51,7 +41,7 @@ async function setUp(
     files.push(`${name}=${join(directory, `${name}.json`)}`);
     await writeFile(join(directory, `${name}.json`), JSON.stringify({ endpoint }));
   }
-  const transport = owned.use(createTransport(await loadConfig({ kubeconfig })));
+  const client = owned.use(await clientOf(kubeconfig));
   const log = join(directory, 'program.log');
   const program = owned.use(
     new Manager(
@@ -77,7 +67,7 @@ async function setUp(
       await systemClock.sleep(50);
     }
   };
-  return { client: createClient(transport), north, south, until };
+  return { client, north, south, until };
 }
 
 function isTainted({ spec }: Node): boolean {

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createClient, createTransport, loadConfig, resources, systemClock } from '@outrigger/kube';
+import { resources, systemClock } from '@outrigger/kube';
 import { createMemoryCloud, serveMemoryCloud } from '@outrigger/provider-memory';
-import { controlPlaneOrSkip, freePort, hollowNode } from '@outrigger/testing';
+import { clientOf, controlPlaneOrSkip, freePort, hollowNode } from '@outrigger/testing';
 import { Manager } from './manager.ts';
 import { status, type StatusOutcome } from './status-command.ts';
 import { waitUntil } from './wait-until.ts';
@@ -28,8 +28,7 @@ test('status says that a cluster has no leader, is healthy, lacks credentials, a
   cloud.createInstance({ name: hostname() });
   const cloudConfig = path.join(directory, 'cloud.json');
   await writeFile(cloudConfig, JSON.stringify({ endpoint: served.endpoint }));
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const [nodes, services] = [client.of(resources.nodes), client.of(resources.services)];
   await nodes.create(hollowNode({ name: 'worker-1' }));
   await services.create({

@@ -9,16 +9,8 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  systemClock,
-  type Client,
-  type Service,
-} from '@outrigger/kube';
-import type { ControlPlane, ControlPlaneOptions } from '@outrigger/testing';
+import { resources, systemClock, type Client, type Service } from '@outrigger/kube';
+import { clientOf, type ControlPlane, type ControlPlaneOptions } from '@outrigger/testing';
 import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import { buildProgram } from '../scripts/build-program.ts';
 import { createFakeOpenStack, type FakeOpenStack } from '../providers/openstack/fake/fake-openstack.ts';
@@ -112,8 +104,7 @@ export async function runTenantRound(options: TenantRoundOptions): Promise<Tenan
   await mkdir(directory, { recursive: true });
   await using owned = new AsyncDisposableStack();
   const random = seededRandom(seed);
-  const transport = owned.use(createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path })));
-  const client = createClient(transport);
+  const client = owned.use(await clientOf(controlPlane.kubeconfig.path));
   await client.of(resources.namespaces).create({ metadata: { name: HONEST_NAMESPACE } });
   await allowTenant(client);
 

@@ -1,17 +1,8 @@
 /** What the guide for multi-tenant clusters leaves to ResourceQuota is held by the API server. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  isForbidden,
-  loadConfig,
-  resources,
-  type KubeObject,
-  type Resource,
-  type Service,
-} from '@outrigger/kube';
-import { sharedControlPlane } from '@outrigger/testing';
+import { isForbidden, resources, type KubeObject, type Resource, type Service } from '@outrigger/kube';
+import { clientOf, sharedControlPlane } from '@outrigger/testing';
 
 const shared = sharedControlPlane(after);
 const quotas: Resource = {
@@ -30,9 +21,7 @@ const serviceOf = (name: string, type: 'ClusterIP' | 'LoadBalancer'): Service =>
 test('a namespace gets no more Services, and no more load balancers, than its ResourceQuota says', async (t) => {
   const controlPlane = await shared(t);
   if (!controlPlane) return;
-  const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  t.after(() => transport[Symbol.asyncDispose]());
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const services = client.of(resources.services);
   const have = (await services.list({ namespace: 'default' })).items.length;
   const hard = { 'count/services': String(have + 2), 'services.loadbalancers': '1' };

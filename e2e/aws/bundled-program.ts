@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createClient, createTransport, loadConfig, type Client } from '@outrigger/kube';
-import { startEmbeddedApiServer } from '@outrigger/testing';
+import type { Client } from '@outrigger/kube';
+import { clientOf, startEmbeddedApiServer } from '@outrigger/testing';
 import type { FakeAws } from '../../providers/aws/fake/fake-aws.ts';
 import { buildProgram } from '../../scripts/build-program.ts';
 import { Manager } from '../manager.ts';
@@ -43,7 +43,7 @@ export async function bundledProgram(
   const server = await startEmbeddedApiServer();
   await writeFile(config, configOf(cloud.endpoint), { mode: 0o600 });
   await writeFile(kubeconfig, server.kubeconfig().yaml, { mode: 0o600 });
-  const transport = createTransport(await loadConfig({ kubeconfig, env: {} }));
+  const client = await clientOf(kubeconfig);
   setEnv(t, { ...env, AWS_CONFIG_FILE: '/nowhere', AWS_SHARED_CREDENTIALS_FILE: '/nowhere' });
   const manager = new Manager(
     [
@@ -59,8 +59,8 @@ export async function bundledProgram(
     (await buildProgram(directory, false)).bundle,
   );
   t.after(async () => {
-    for (const one of [manager, transport, server, cloud]) await one[Symbol.asyncDispose]();
+    for (const one of [manager, client, server, cloud]) await one[Symbol.asyncDispose]();
     await rm(directory, { recursive: true });
   });
-  return { client: createClient(transport), store: server.store, manager, log, readLog: () => readFile(log, 'utf8') };
+  return { client, store: server.store, manager, log, readLog: () => readFile(log, 'utf8') };
 }

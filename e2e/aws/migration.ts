@@ -3,17 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  systemClock,
-  type Client,
-  type Node,
-  type ServicePort,
-} from '@outrigger/kube';
-import { hollowNode, ProcessGroup, type ControlPlane, type Program } from '@outrigger/testing';
+import { resources, systemClock, type Client, type Node, type ServicePort } from '@outrigger/kube';
+import { clientOf, hollowNode, ProcessGroup, type ControlPlane, type Program } from '@outrigger/testing';
 import type { AccountState } from '../../providers/aws/lab/account-state.ts';
 import { countedEndpoint, type CallCounts, type CountedEndpoint } from '../../providers/aws/lab/counted-endpoint.ts';
 import { endStateOf, identitiesOf, labReaders, type AwsReaders } from '../../providers/aws/lab/end-state.ts';
@@ -94,14 +85,14 @@ export class Migration {
     await writeFile(config, officialConfig(cloud.account, counted.url, global, services));
     const leaders = join(controlPlane.directory, 'migration.yaml');
     await writeFile(leaders, migrationConfig(...controllers));
-    const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
+    const client = await clientOf(controlPlane.kubeconfig.path);
     const group = new ProcessGroup();
     t.after(async () => {
-      for (const one of [group, transport, counted, server]) await one[Symbol.asyncDispose]();
+      for (const one of [group, client, counted, server]) await one[Symbol.asyncDispose]();
     });
     const isByLeader = controllers.length > 0;
     const migration = new Migration(controlPlane, {
-      client: createClient(transport),
+      client,
       cloud,
       counted,
       sdk: labReaders(server.endpoint),

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createClient, createTransport, loadConfig, resources, type Node } from '@outrigger/kube';
-import { controlPlaneOrSkip, freePort, hollowNode } from '@outrigger/testing';
+import { resources, type Node } from '@outrigger/kube';
+import { clientOf, controlPlaneOrSkip, freePort, hollowNode } from '@outrigger/testing';
 import { countedEndpoint, type CallCounts } from '../../providers/aws/lab/counted-endpoint.ts';
 import { goldens } from '../../providers/aws/lab/golden.ts';
 import { motoOrSkip } from '../../providers/aws/lab/moto-or-skip.suite.ts';
@@ -40,8 +40,8 @@ test('nodes are initialised and get their routes', { timeout: 900_000 }, async (
   await using counted = await countedEndpoint(moto.url);
   const config = join(controlPlane.directory, 'aws.conf');
   await writeFile(config, officialConfig(account, counted.url));
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const nodes = createClient(transport).of(resources.nodes);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
+  const nodes = client.of(resources.nodes);
   const register = async ({ name }: SeededInstance, i: number): Promise<void> => {
     const node = hollowNode({ name, images: 0 });
     const podCIDR = `10.244.${i}.0/24`;

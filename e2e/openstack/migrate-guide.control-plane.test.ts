@@ -3,16 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  silentLogger,
-  systemClock,
-  type Resource,
-} from '@outrigger/kube';
-import { controlPlaneOrSkip, hollowNode } from '@outrigger/testing';
+import { resources, silentLogger, systemClock, type Resource } from '@outrigger/kube';
+import { clientOf, controlPlaneOrSkip, hollowNode } from '@outrigger/testing';
 import { connectionOf } from '../../providers/openstack/src/client/connection.ts';
 import { OpenStackClient } from '../../providers/openstack/src/client/openstack-client.ts';
 import { readCloudConfig } from '../../providers/openstack/src/config/read-cloud-config.ts';
@@ -91,8 +83,7 @@ test('the guide from cloud-provider-openstack does what it says, step by step, t
   t.after(() => rm(directory, { recursive: true }));
   const controlPlane = await controlPlaneOrSkip(t, { kubectl: true });
   if (!controlPlane) return;
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const cloud = createFakeOpenStack({ clock: systemClock, random: seededRandom(1) });
   const seeded = seedProject(cloud);
   await using served = await serveFakeOpenStack(cloud);

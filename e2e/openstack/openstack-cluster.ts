@@ -3,9 +3,15 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createClient, createTransport, loadConfig, resources, type Client, type Node } from '@outrigger/kube';
+import { resources, type Client, type Node } from '@outrigger/kube';
 import { labCloudConfig } from './lab-cloud.ts';
-import { controlPlaneOrSkip, startHollowNodes, type ControlPlane, type HollowNodes } from '@outrigger/testing';
+import {
+  clientOf,
+  controlPlaneOrSkip,
+  startHollowNodes,
+  type ControlPlane,
+  type HollowNodes,
+} from '@outrigger/testing';
 import { Manager } from '../manager.ts';
 import { nodeByName } from '../node-by-name.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -117,8 +123,7 @@ export class OpenStackCluster implements AsyncDisposable {
     await using opening = new AsyncDisposableStack();
     const cloudConfig = join(directory, 'cloud.conf');
     await writeCloudConfig(cloudConfig, ids, options);
-    const transport = opening.use(createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path })));
-    const client = createClient(transport);
+    const client = opening.use(await clientOf(controlPlane.kubeconfig.path));
     const machines = opening.use(new LabMachines(lab.user));
     const log = join(directory, 'manager.log');
     const manager = opening.use(

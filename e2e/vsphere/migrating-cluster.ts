@@ -6,16 +6,9 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { resources, systemClock, type Client, type Node } from '@outrigger/kube';
 import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  systemClock,
-  type Client,
-  type Node,
-} from '@outrigger/kube';
-import {
+  clientOf,
   controlPlaneOrSkip,
   ProcessGroup,
   type AuditEntry,
@@ -116,11 +109,11 @@ export class MigratingCluster {
     if (!controlPlane) return undefined;
     await tagZones(vcenter);
     const { directory, kubeconfig } = controlPlane;
-    const transport = createTransport(await loadConfig({ kubeconfig: kubeconfig.path }));
+    const client = await clientOf(kubeconfig.path);
     const group = new ProcessGroup();
     t.after(async () => {
       await group[Symbol.asyncDispose]();
-      await transport[Symbol.asyncDispose]();
+      await client[Symbol.asyncDispose]();
     });
     const cloudConfig = join(directory, 'vsphere.conf');
     await writeFile(cloudConfig, options.config(vcenter));
@@ -133,7 +126,6 @@ export class MigratingCluster {
       '--enable-leader-migration',
       `--leader-migration-config=${migration}`,
     ];
-    const client = createClient(transport);
     return new MigratingCluster({ controlPlane, vcenter, client, flags, group, machines: await vcenter.machines() });
   }
 

@@ -4,17 +4,15 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
-  createClient,
   createTransport,
   isNotFound,
-  loadConfig,
   resources,
   systemClock,
   type Client,
   type Node,
   type Transport,
 } from '@outrigger/kube';
-import { controlPlaneOrSkip, freePort, hollowNode, type ControlPlane } from '@outrigger/testing';
+import { clientOf, controlPlaneOrSkip, freePort, hollowNode, type ControlPlane } from '@outrigger/testing';
 import {
   startLabOrSkip,
   type LabCall,
@@ -76,7 +74,7 @@ export class VsphereCluster {
     const controlPlane = await controlPlaneOrSkip(t);
     if (!controlPlane) return undefined;
     const { directory } = controlPlane;
-    const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
+    const client = await clientOf(controlPlane.kubeconfig.path);
     const secrets = join(directory, 'secrets');
     await mkdir(secrets);
     const config = join(directory, 'vsphere.conf');
@@ -102,11 +100,10 @@ export class VsphereCluster {
     );
     t.after(async () => {
       await manager[Symbol.asyncDispose]();
-      await transport[Symbol.asyncDispose]();
+      await client[Symbol.asyncDispose]();
     });
     const serving = createTransport({ server: `https://127.0.0.1:${port}`, tls: { insecureSkipVerify: true } });
     t.after(() => serving[Symbol.asyncDispose]());
-    const client = createClient(transport);
     const cluster = new VsphereCluster({ controlPlane, client, vcenters, manager, secrets, serving });
     await cluster.writeCredentials('user', 'pass');
     return cluster;

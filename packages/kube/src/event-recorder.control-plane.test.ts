@@ -1,24 +1,13 @@
 /** What the real API server says to the Events that the recorder writes. */
-import { controlPlaneOrSkip } from '@outrigger/testing';
+import { clientOf, controlPlaneOrSkip } from '@outrigger/testing';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createClient,
-  createEventRecorder,
-  createTransport,
-  loadConfig,
-  noMetrics,
-  resources,
-  systemClock,
-  type KubeObject,
-  type Logger,
-} from './index.ts';
+import { createEventRecorder, noMetrics, resources, systemClock, type KubeObject, type Logger } from './index.ts';
 
 test('real control plane: Events of every shape are accepted, counted up, and folded', async (t) => {
   const controlPlane = await controlPlaneOrSkip(t);
   if (!controlPlane) return;
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path, env: {} }));
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const errors: string[] = [];
   const say = (message: string, fields?: object): void => void errors.push(`${message} ${JSON.stringify(fields)}`);
   const logger: Logger = {

@@ -1,5 +1,5 @@
 /** Leader election as it is meant: two processes, signals that no program can catch, and an API server. */
-import { controlPlaneOrSkip, startEmbeddedApiServer } from '@outrigger/testing';
+import { clientOf, controlPlaneOrSkip, startEmbeddedApiServer } from '@outrigger/testing';
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test, type TestContext } from 'node:test';
-import { createClient, createTransport, loadConfig, resources, systemClock } from './index.ts';
+import { resources, systemClock } from './index.ts';
 
 type Subject = 'embedded' | 'real control plane';
 
@@ -33,9 +33,8 @@ interface Candidate {
 
 /** One server, and who wrote into the Lease `work`, in the server's order. */
 async function openField(cleanUp: AsyncDisposableStack, kubeconfig: string) {
-  const config = await loadConfig({ kubeconfig, env: {} });
-  const transport = createTransport(config);
-  const leases = createClient(transport).of(resources.leases);
+  const client = await clientOf(kubeconfig);
+  const leases = client.of(resources.leases);
   const work = await leases.create({
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
@@ -79,7 +78,7 @@ async function openField(cleanUp: AsyncDisposableStack, kubeconfig: string) {
     done.abort(new DOMException('the test is over', 'AbortError'));
     await watching;
     await probing;
-    await transport[Symbol.asyncDispose]();
+    await client[Symbol.asyncDispose]();
   });
   return {
     writers,

@@ -1,3 +1,4 @@
+export { clientOf } from './client-of.ts';
 export { FakeClock } from './fake-clock.ts';
 
 // Embedded API server

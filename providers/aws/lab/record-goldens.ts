@@ -7,18 +7,15 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { resources, systemClock, type Client, type Node, type ServicePort, type ServiceSpec } from '@outrigger/kube';
 import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  systemClock,
-  type Client,
-  type Node,
-  type ServicePort,
-  type ServiceSpec,
-} from '@outrigger/kube';
-import { freePort, hollowNode, ProcessGroup, startControlPlane, UNINITIALIZED_TAINT } from '@outrigger/testing';
+  clientOf,
+  freePort,
+  hollowNode,
+  ProcessGroup,
+  startControlPlane,
+  UNINITIALIZED_TAINT,
+} from '@outrigger/testing';
 import { countedEndpoint } from './counted-endpoint.ts';
 import { endStateOf, labReaders } from './end-state.ts';
 import { fakeLabCloud } from './fake-cloud.suite.ts';
@@ -144,8 +141,7 @@ const kept = goldens().filter(({ cloud }) => !isAsked(cloud));
 await using moto = isAsked('moto') ? await Moto.start() : undefined;
 await using controlPlane = await startControlPlane({ auditLog: false });
 await using group = new ProcessGroup();
-await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-const client = createClient(transport);
+await using client = await clientOf(controlPlane.kubeconfig.path);
 const log = join(controlPlane.directory, 'official.log');
 
 async function onMoto(config: readonly string[], cases: readonly Case[]): Promise<readonly Golden[]> {

@@ -7,16 +7,15 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { resources, systemClock, type Client, type Node } from '@outrigger/kube';
 import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  systemClock,
-  type Client,
-  type Node,
-} from '@outrigger/kube';
-import { freePort, hollowNode, ProcessGroup, startControlPlane, UNINITIALIZED_TAINT } from '@outrigger/testing';
+  clientOf,
+  freePort,
+  hollowNode,
+  ProcessGroup,
+  startControlPlane,
+  UNINITIALIZED_TAINT,
+} from '@outrigger/testing';
 import type { AttachedTag } from '../src/inventory/vcenter.ts';
 import { buildOfficial } from './build.ts';
 import { GOLDEN_GROUPS, type GoldenCase } from './golden-cases.ts';
@@ -260,14 +259,8 @@ function withoutAddress(config: string, { port }: LabVcenter): string {
 const official = await buildOfficial();
 await using controlPlane = await startControlPlane({ auditLog: false });
 await using group = new ProcessGroup();
-await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-const recorder = new Recorder(
-  createClient(transport),
-  group,
-  official,
-  controlPlane.kubeconfig.path,
-  controlPlane.directory,
-);
+await using client = await clientOf(controlPlane.kubeconfig.path);
+const recorder = new Recorder(client, group, official, controlPlane.kubeconfig.path, controlPlane.directory);
 const tables: GoldenTable[] = [];
 for (const { cases, config: more, families, name } of GOLDEN_GROUPS) {
   await using vcenter = await LabVcenter.start({ machines: cases.length });

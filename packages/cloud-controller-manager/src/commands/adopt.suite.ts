@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { adoptedBy } from '@outrigger/controllers';
-import { createClient, createTransport, loadConfig, resources, systemClock } from '@outrigger/kube';
+import { resources, systemClock } from '@outrigger/kube';
+import { clientOf } from '@outrigger/testing';
 import type { Environment } from '../program/environment.ts';
 import { adoptCommand } from './adopt.ts';
 
@@ -19,8 +20,8 @@ export function testAdopt(subject: string, start: StartApiServer): void {
     t.after(() => rm(directory, { recursive: true }));
     const file = await start(t, directory);
     if (file === undefined) return;
-    await using transport = createTransport(await loadConfig({ kubeconfig: file }));
-    const services = createClient(transport).of(resources.services);
+    await using client = await clientOf(file);
+    const services = client.of(resources.services);
     const ref = { namespace: 'default', name: 'web' };
     await services.create({ metadata: ref, spec: { type: 'ClusterIP', ports: [{ port: 80 }] } });
 
@@ -61,7 +62,7 @@ export function testAdopt(subject: string, start: StartApiServer): void {
       /replaces an earlier request to adopt:\n {2}address\/a-1\n {2}load-balancer\/lb\/7/,
     );
 
-    const events = createClient(transport).of(resources.coreEvents);
+    const events = client.of(resources.coreEvents);
     const { uid } = (await services.get(ref)).metadata ?? {};
     const involvedObject = { apiVersion: 'v1', kind: 'Service', ...ref, ...(uid && { uid }) };
     const record = (event: string, type: string, reason: string, message: string): Promise<unknown> =>

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  systemClock,
-  type KubeObject,
-  type Resource,
-} from '@outrigger/kube';
-import { controlPlaneOrSkip, hollowNode } from '@outrigger/testing';
+import { resources, systemClock, type KubeObject, type Resource } from '@outrigger/kube';
+import { clientOf, controlPlaneOrSkip, hollowNode } from '@outrigger/testing';
 import type { Environment } from '../program/environment.ts';
 import { migrateCommand } from './migrate.ts';
 
@@ -53,8 +45,7 @@ function rbac(kind: string): Resource {
 test('real API server: what one may not see is unknown, and nothing is written', async (t) => {
   const controlPlane = await controlPlaneOrSkip(t);
   if (!controlPlane) return;
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const { metadata } = hollowNode({ name: 'a', images: 0 });
   await client.of(resources.nodes).create({ metadata: { ...metadata, name: 'a' }, spec: { providerID: 'acme://a' } });
   const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];

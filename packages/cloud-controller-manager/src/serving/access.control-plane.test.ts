@@ -3,8 +3,8 @@ import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { after, test } from 'node:test';
-import { createClient, createTransport, loadConfig, systemClock } from '@outrigger/kube';
-import { freePort, sharedControlPlane, type ControlPlane } from '@outrigger/testing';
+import { systemClock } from '@outrigger/kube';
+import { clientOf, freePort, sharedControlPlane, type ControlPlane } from '@outrigger/testing';
 import { main } from '../program/main.ts';
 import { greenCloud } from '../program/program-bench.suite.ts';
 import { upstreamMetrics } from './upstream-metrics.suite.ts';
@@ -29,8 +29,7 @@ const BINDING = {
 };
 
 async function grant(controlPlane: ControlPlane): Promise<void> {
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false };
   await client.of({ ...rbac, plural: 'clusterroles', kind: 'ClusterRole' }).create(CLUSTER_ROLE);
   await client.of({ ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' }).create(BINDING);

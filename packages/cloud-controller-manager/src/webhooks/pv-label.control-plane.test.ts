@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  resources,
-  systemClock,
-  type PersistentVolume,
-} from '@outrigger/kube';
-import { controlPlaneOrSkip } from '@outrigger/testing';
+import { resources, systemClock, type PersistentVolume } from '@outrigger/kube';
+import { clientOf, controlPlaneOrSkip } from '@outrigger/testing';
 import { createMemoryCloud } from '../../../../providers/memory/src/index.ts';
 import { PV_LABEL_WEBHOOK_PATH, pvLabelWebhookConfiguration } from '../deploy/pv-label-webhook.ts';
 import { prepareListener, register, runReplica, until } from './webhook-bench.suite.ts';
@@ -47,9 +40,10 @@ test('volumes are labelled when they are created by a replica that does not lead
   if (!controlPlane) return;
   const cloud = createMemoryCloud({ clock: systemClock, random: () => 0 });
   const zones = ['zone-a', 'zone-b'];
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
   const warnings: string[] = [];
-  const client = createClient(transport, { onWarning: (text) => void warnings.push(text) });
+  await using client = await clientOf(controlPlane.kubeconfig.path, {
+    onWarning: (text) => void warnings.push(text),
+  });
   const volumes = client.of(resources.persistentVolumes);
   const create = async (volume: PersistentVolume): Promise<PersistentVolume> => {
     cloud.createVolume({ id: volume.metadata?.name ?? '', zones });

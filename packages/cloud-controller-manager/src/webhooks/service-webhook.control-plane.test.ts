@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  isStatusError,
-  loadConfig,
-  resources,
-  systemClock,
-  type Service,
-} from '@outrigger/kube';
-import { controlPlaneOrSkip } from '@outrigger/testing';
+import { isStatusError, resources, systemClock, type Service } from '@outrigger/kube';
+import { clientOf, controlPlaneOrSkip } from '@outrigger/testing';
 import { createMemoryCloud } from '../../../../providers/memory/src/index.ts';
 import { SERVICE_WEBHOOK_PATH, serviceWebhookConfiguration } from '../deploy/service-webhook.ts';
 import { prepareListener, register, runReplica, until } from './webhook-bench.suite.ts';
@@ -36,9 +28,10 @@ test('the cloud is asked about the Services that it is to serve, and only when w
     tags: { clusterId: 'another-cluster', uid: 'theirs' },
     attributes: { name: `${TAKEN}.default.memory.test` },
   });
-  await using transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
   const warnings: string[] = [];
-  const client = createClient(transport, { onWarning: (text) => void warnings.push(text) });
+  await using client = await clientOf(controlPlane.kubeconfig.path, {
+    onWarning: (text) => void warnings.push(text),
+  });
   const services = client.of(resources.services);
   const ref = (name: string): { name: string; namespace: string } => ({ name, namespace: 'default' });
   /** Whether the webhook asked the cloud meanwhile. How often is up to the API server, which judges a write again that came too early for its cache. */

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createClient,
-  createTransport,
-  loadConfig,
-  noMetrics,
-  openStore,
-  resources,
-  silentLogger,
-  systemClock,
-} from '@outrigger/kube';
-import { controlPlaneOrSkip, hollowNode } from '@outrigger/testing';
+import { noMetrics, openStore, resources, silentLogger, systemClock } from '@outrigger/kube';
+import { clientOf, controlPlaneOrSkip, hollowNode } from '@outrigger/testing';
 import { readIpamRanges } from './ipam-ranges.ts';
 import { createRangeAllocator } from './range-allocator.ts';
 
@@ -22,16 +13,16 @@ test('beside the allocator of kube-controller-manager nothing is allocated, and 
     flags: { 'kube-controller-manager': { 'allocate-node-cidrs': 'true', 'cluster-cidr': clusterCidr } },
   });
   if (!controlPlane) return;
-  const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  t.after(() => transport[Symbol.asyncDispose]());
+  const client = await clientOf(controlPlane.kubeconfig.path);
+  t.after(() => client[Symbol.asyncDispose]());
   const environment = {
-    client: createClient(transport),
+    client,
     clock: systemClock,
     logger: silentLogger,
     metrics: noMetrics,
     random: () => 0.5,
   };
-  const nodes = environment.client.of(resources.nodes);
+  const nodes = client.of(resources.nodes);
   const cidrs = async (): Promise<readonly string[]> =>
     (await nodes.list()).items.map(({ spec }) => spec?.podCIDR ?? '');
   const allHave = async (count: number): Promise<void> => {

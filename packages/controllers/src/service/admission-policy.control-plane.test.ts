@@ -2,11 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import {
-  createClient,
-  createTransport,
   isInvalid,
   isNotFound,
-  loadConfig,
   resources,
   systemClock,
   type KubeObject,
@@ -14,7 +11,7 @@ import {
   type Service,
 } from '@outrigger/kube';
 import { createMemoryCloud } from '@outrigger/provider-memory';
-import { sharedControlPlane } from '@outrigger/testing';
+import { clientOf, sharedControlPlane } from '@outrigger/testing';
 import { admissionPolicyOf, featureTableOf, trustPolicyOf } from './admission-policy.ts';
 import { openLoadBalancers } from '../load-balancer/memory-provider.suite.ts';
 
@@ -38,9 +35,7 @@ const wanted = (name: string, spec: Partial<NonNullable<Service['spec']>>): Serv
 test('the API server refuses what the provider does not declare, and takes all else', async (t) => {
   const controlPlane = await shared(t);
   if (!controlPlane) return;
-  const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  t.after(() => transport[Symbol.asyncDispose]());
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const provider = await openLoadBalancers(createMemoryCloud({ clock: systemClock, random: () => 0.5 }), systemClock);
   const [policy, binding] = admissionPolicyOf(provider, { providerName: 'memory' }) as [KubeObject, KubeObject];
   await client.of(policies).create(policy);
@@ -99,9 +94,7 @@ test('the table says what is served, in the words of the policy', async () => {
 test('the API server takes what names things of the cloud from Services of trusted namespaces alone', async (t) => {
   const controlPlane = await shared(t);
   if (!controlPlane) return;
-  const transport = createTransport(await loadConfig({ kubeconfig: controlPlane.kubeconfig.path }));
-  t.after(() => transport[Symbol.asyncDispose]());
-  const client = createClient(transport);
+  await using client = await clientOf(controlPlane.kubeconfig.path);
   const services = client.of(resources.services);
   await client.of(resources.namespaces).create({ metadata: { name: 'trusted' } });
   const named = { 'cloud.test/lb-id': 'lb-1' };

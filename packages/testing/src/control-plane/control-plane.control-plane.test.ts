@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createClient, createTransport, isForbidden, loadConfig, resources, type Client } from '@outrigger/kube';
+import { isForbidden, resources, type Client } from '@outrigger/kube';
+import { clientOf } from '../client-of.ts';
 import { startFaultProxy } from '../fault-proxy/fault-proxy.ts';
 import { controlPlaneOrSkip } from './control-plane-or-skip.ts';
 import { startControlPlane } from './control-plane.ts';
@@ -18,8 +19,8 @@ import { sharedControlPlane } from './shared-control-plane.ts';
 const shared = sharedControlPlane(after);
 
 async function withClient<T>(kubeconfig: string, use: (client: Client) => Promise<T>): Promise<T> {
-  await using transport = createTransport(await loadConfig({ kubeconfig }));
-  return await use(createClient(transport));
+  await using client = await clientOf(kubeconfig);
+  return await use(client);
 }
 
 function isAlive(pid: number): boolean {
