@@ -344,6 +344,18 @@ test('a 429 holds back all writes for as long as the server asks', async () => {
   assert.equal(calls.length, 5);
 });
 
+test('a server that asks to wait for a day, or for ever, is asked again after a minute', async () => {
+  for (const retryAfterMs of [86_400_000, Infinity]) {
+    const { clock, recorder, all, calls, faults } = setUp();
+    faults.push(new StatusError('POST', 503, {}, { retryAfterMs }));
+    recorder.record(node('a'), warning('no'));
+    await clock.advance(59_999);
+    assert.equal(calls.length, 1);
+    await clock.advance(1);
+    assert.equal(all().length, 1);
+  }
+});
+
 test('an Event that the server has forgotten is made anew', async () => {
   const { clock, recorder, stored, calls } = setUp();
   recorder.record(node('a'), warning('no'));

@@ -319,7 +319,10 @@ class Recorder implements RunningEventRecorder {
     }
     this.#logger.verbose(2, 'Could not write an Event; will be tried again', { error });
     const retryAfterMs = retryAfterOf(error);
-    if (retryAfterMs !== undefined) this.#notBefore = Math.max(this.#notBefore, now + retryAfterMs);
+    if (retryAfterMs !== undefined) {
+      // A load balancer under maintenance may ask for a day.
+      this.#notBefore = Math.max(this.#notBefore, now + Math.min(retryAfterMs, BACKOFF.maxMs));
+    }
     this.#queue.addRateLimited(series.key, { priority: PRIORITY[series.type] });
   }
 

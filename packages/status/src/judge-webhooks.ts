@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import type { ClusterFacts, WebhookConfiguration } from './cluster-facts.ts';
 import type { CertificateStatus, Problem, ReplicaCertificate, WebhookStatus } from './cluster-status.ts';
 import { shell } from './shell-command.ts';
+import { timeOf } from './wire-time.ts';
 
 /** Certificates that expire sooner are told of… */
 const RENEW_MS = 14 * 86_400_000;
@@ -180,10 +181,6 @@ function isTrusted(
 
 function isSignedBy(one: X509Certificate, issuer: X509Certificate): boolean {
   return issuer.ca && one.checkIssued(issuer) && one.verify(issuer.publicKey);
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 function expiryOf({ validToDate }: X509Certificate): number {

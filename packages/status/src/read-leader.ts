@@ -13,7 +13,7 @@ import {
   type Transport,
 } from '@outrigger/kube';
 import type { ClusterFacts, Fact, LeaderPage } from './cluster-facts.ts';
-import { UNINITIALIZED_TAINT } from './judge-cluster.ts';
+import { UNINITIALIZED_TAINT } from './judge-nodes.ts';
 import type { ReadCluster } from './read-cluster.ts';
 import { askFirst, directWay, wayByProxy, type Way } from './ways-to-manager.ts';
 

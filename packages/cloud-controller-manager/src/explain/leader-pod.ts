@@ -6,8 +6,6 @@ import type { KubeObject, Pod } from '@outrigger/kube';
 
 /** The value of `app.kubernetes.io/component` in our manifests and chart. */
 const COMPONENT = 'cloud-controller-manager';
-/** Of a Pod that a kubelet has made of a static one: of any name and label, but on its own node. */
-const MIRROR = 'kubernetes.io/config.mirror';
 
 /** Field selectors of the Pods among which it is: a namespace may have a Pod for each node, and more. */
 export function selectorsOfLeader(host: string): readonly string[] {
@@ -22,12 +20,17 @@ export function isOfManager({ metadata }: KubeObject): boolean {
   );
 }
 
+/** Whether a kubelet has made it of a static one: of any name and label, but on its own node. */
+export function isMirror({ metadata }: KubeObject): boolean {
+  return metadata?.annotations?.['kubernetes.io/config.mirror'] !== undefined;
+}
+
 /** `pods`: of the namespace of the Lease. `host`: `hostOf` its holder. `undefined`: it runs outside of the cluster, or in another namespace. */
 export function leaderPod(pods: readonly Pod[], host: string): Pod | undefined {
   // The address of one that has ended may be another's by now.
   const running = pods.filter(({ status }) => status?.phase === 'Running');
   return (
-    running.find(({ metadata }) => metadata?.name === host && metadata.annotations?.[MIRROR] === undefined) ??
+    running.find((pod) => pod.metadata?.name === host && !isMirror(pod)) ??
     running.find((pod) => pod.spec?.nodeName === host && isOfManager(pod))
   );
 }

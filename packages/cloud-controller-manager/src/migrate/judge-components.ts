@@ -185,5 +185,12 @@ function allocates(flags: ProgramFlags, byDefault: boolean): boolean {
 }
 
 function itself(flags: ProgramFlags): SeenProgram {
-  return { program: 'kube-apiserver', pod: 'the one that answered', node: '', flags, isPartial: false };
+  return {
+    program: 'kube-apiserver',
+    pod: 'the one that answered',
+    isMirror: false,
+    node: '',
+    flags,
+    isPartial: false,
+  };
 }

@@ -22,10 +22,13 @@ export function holderOf({ spec }: Lease): string {
   return spec?.holderIdentity ?? '';
 }
 
-/** The identity of a manager begins with the name of its host: of the pod, or with the host's network of the node. */
+/**
+ * The identity of a manager begins with the name of its host: of the pod, or with the host's network of the node. The name of a mirror
+ * Pod proves nothing.
+ */
 export function isHolder(programs: readonly SeenProgram[], holder: string): boolean {
   const host = hostOf(holder);
-  return programs.some(({ node, pod }) => host === pod || host === node);
+  return programs.some(({ isMirror, node, pod }) => host === node || (host === pod && !isMirror));
 }
 
 export function noLeases({ why }: Reading<unknown> & { readonly known: false }): Check {

@@ -1,5 +1,6 @@
 /** Programs of the control plane, as the pods of kube-system show them. Pure. */
 import type { Pod } from '@outrigger/kube';
+import { isMirror } from '../explain/leader-pod.ts';
 import { OBJECT_NAME } from '../rbac/object-name.ts';
 
 /** By name, without dashes and with `-` for `_`; one without a value is `true`. */
@@ -10,6 +11,8 @@ export type ProgramName = 'kube-apiserver' | 'kube-controller-manager' | 'cloud-
 export interface SeenProgram {
   readonly program: ProgramName;
   readonly pod: string;
+  /** Of a static Pod: whoever has its node chose the name. */
+  readonly isMirror: boolean;
   /** Where it runs; empty: nowhere yet. */
   readonly node: string;
   readonly flags: ProgramFlags;
@@ -21,7 +24,8 @@ type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number];
 
 /** Without those that have ended. */
 export function seenPrograms(pods: readonly Pod[]): readonly SeenProgram[] {
-  return pods.flatMap(({ metadata, spec, status }) => {
+  return pods.flatMap((one) => {
+    const { metadata, spec, status } = one;
     if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return [];
     return (spec?.containers ?? []).flatMap((container): readonly SeenProgram[] => {
       const words = wordsOf(container);
@@ -31,7 +35,7 @@ export function seenPrograms(pods: readonly Pod[]): readonly SeenProgram[] {
       const flags = flagsOf(words);
       const isPartial =
         words.some((word) => /\$[({\w]/u.test(word)) || (program === 'outrigger' && flags.has('config'));
-      return [{ program, pod, node: spec?.nodeName ?? '', flags, isPartial }];
+      return [{ program, pod, isMirror: isMirror(one), node: spec?.nodeName ?? '', flags, isPartial }];
     });
   });
 }

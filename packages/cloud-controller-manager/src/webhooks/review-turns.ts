@@ -5,6 +5,8 @@ import { onAbort, raceAbort } from '@outrigger/kube';
 const [MOST_OF_NAMESPACE, MOST_OF_ALL] = [2, 8];
 /** Of one namespace. Later ones would have no answer in time, and hold places of the listener until then. */
 const MOST_WAITING = 16;
+/** Of all: from the first number on one of a namespace, from the second on none. The listener has 64 places for all webhooks together. */
+const [MANY_WAITING, TOO_MANY_WAITING] = [24, 48];
 
 export class ReviewTurns {
   /** The namespace of each that asks. */
@@ -30,6 +32,10 @@ export class ReviewTurns {
       if (waiting.size >= MOST_WAITING) {
         const text = `${MOST_WAITING} Services of the namespace wait for the cloud already; write fewer at a time`;
         throw new CloudError('throttled', text);
+      }
+      const all = this.#waiting.values().reduce((count, { size }) => count + size, 0);
+      if (all >= TOO_MANY_WAITING || (all >= MANY_WAITING && waiting.size > 0)) {
+        throw new CloudError('throttled', `${all} Services wait for the cloud already; write this one again later`);
       }
       const forget = onAbort(signal, () => {
         waiting.delete(begin);

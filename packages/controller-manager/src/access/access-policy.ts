@@ -36,7 +36,10 @@ export interface AccessPolicyOptions {
   readonly alwaysAllow: readonly string[];
   /** In the order in which they are asked. Without any, all callers are anonymous. */
   readonly authenticators?: readonly Authenticate[];
-  /** Without it, see above. */
+  /**
+   * Without it, see above. It limits itself how many questions of one `peer` wait for an answer, as `delegateAccess` does: only it knows
+   * which answers it has already.
+   */
   readonly authorize?: Authorize | undefined;
   /** Prefixes of paths that a loopback address does not open, as it opens no writes. Default: none. */
   readonly guarded?: readonly string[];
