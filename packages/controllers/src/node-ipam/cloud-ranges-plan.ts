@@ -72,7 +72,7 @@ export function planCloudRanges(observation: CloudRangesObservation): CloudRange
       if (unheardMs < UNHEARD_TOLD_MS) return { actions: [], askAgain: true };
       return stuck(
         'PodCIDRClash',
-        `The cloud assigned ${cidrsIn(unheard)} to the machine, which overlaps the pod CIDR of node ${namesIn(unheard)}, and it is not known whether the machine of that node has it. The cloud is asked for at least 2 minutes; without an answer the pod CIDR is then set on this node. If both nodes use it, delete one of them.`,
+        `The cloud assigned ${cidrsIn(unheard)} to the machine, which overlaps the pod CIDR of node ${namesIn(unheard)}, and it is not known whether the machine of that node has it. The cloud is asked for at least 2 minutes; if it is not known by then, the pod CIDR is set on this node. If both nodes use it, delete one of them.`,
       );
     }
     return { actions: [{ kind: 'set-pod-cidrs', podCidrs: cloud }, ...network], askAgain: false };

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which clouds, kubelets and watches can be in the way.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
@@ -79,8 +80,10 @@ for (const [what, machine] of [
 ] as const) {
   test(`a node of ours whose machine ${what}, and that gives itself 16 ranges, keeps no node from its own`, async () => {
     await using rig = new CloudRangesRig('from-cloud');
-    if (machine === 'silent') rig.silent.add('wide');
-    else if (machine) rig.machines.set('wide', machine);
+    for (const name of ['registered', 'wide']) {
+      if (machine === 'silent') rig.silent.add(name);
+      else if (machine) rig.machines.set(name, machine);
+    }
     rig.join('registered', ['10.2.0.0/20']);
     await rig.start();
     rig.join('wide');
@@ -93,10 +96,11 @@ for (const [what, machine] of [
       ['b', 'c', 'd'].map((name) => rig.cidrsOf(name)),
       [['10.1.0.0/24'], ['10.1.15.0/24'], ['10.2.1.0/24']],
     );
-    const told = machine === 'silent' ? ['PodCIDRClash'] : [];
+    // A list that lacks the machine says as little as a look-up that fails.
+    const told = machine === 'silent' || machine === undefined ? ['PodCIDRClash'] : [];
     assert.deepEqual(
       ['b', 'c', 'd'].map((name) => rig.eventsOf(name)),
-      [told, told, []],
+      [told, told, told],
     );
   });
 }
@@ -122,25 +126,61 @@ test('a wider range counts while the cloud says that it is its machine’s, and 
   assert.deepEqual(rig.cidrsOf('b'), ['10.0.3.0/24']);
 });
 
-test('look-ups that fail do not say that a wider range is not its machine’s: who waits for them is told', async () => {
+for (const [what, goes, comes] of [
+  ['look-ups that fail', (rig) => rig.silent.add('a'), (rig) => rig.silent.delete('a')],
+  ['lists that lack the machine', (rig) => rig.machines.delete('a'), (rig) => rig.machines.set('a', ['10.0.0.0/20'])],
+] satisfies [string, (rig: CloudRangesRig) => void, (rig: CloudRangesRig) => void][]) {
+  test(`${what} do not say that a wider range is not its machine’s: who waits for them is told`, async () => {
+    await using rig = new CloudRangesRig('from-cloud');
+    rig.machines.set('a', ['10.0.0.0/20']).set('b', ['10.0.3.0/24']);
+    rig.join('a');
+    await rig.start();
+    assert.deepEqual(rig.cidrsOf('a'), ['10.0.0.0/20']);
+    await rig.stop();
+    goes(rig);
+    rig.join('b');
+    await rig.start();
+    await rig.advance(9_000);
+    assert.deepEqual([rig.cidrsOf('b'), rig.events], [[], []]);
+    await rig.advance(81_000);
+    assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('b')], [[], ['PodCIDRClash']]);
+    assert.match(rig.events[0]?.message ?? '', /overlaps the pod CIDR of node a, and it is not known .* 2 minutes/u);
+    comes(rig);
+    for (let i = 0; i < 9; i++) await rig.advance(MINUTE);
+    assert.deepEqual(rig.cidrsOf('b'), []);
+    assert.match(rig.events.at(-1)?.message ?? '', /nothing is written until that node is deleted/u);
+  });
+}
+
+test('one answer without ranges does not say that a wider range is not its machine’s', async () => {
   await using rig = new CloudRangesRig('from-cloud');
   rig.machines.set('a', ['10.0.0.0/20']).set('b', ['10.0.3.0/24']);
   rig.join('a');
   await rig.start();
-  assert.deepEqual(rig.cidrsOf('a'), ['10.0.0.0/20']);
   await rig.stop();
-  rig.silent.add('a');
+  rig.machines.set('a', []);
   rig.join('b');
   await rig.start();
-  await rig.advance(9_000);
-  assert.deepEqual([rig.cidrsOf('b'), rig.events], [[], []]);
-  await rig.advance(81_000);
-  assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('b')], [[], ['PodCIDRClash']]);
-  assert.match(rig.events[0]?.message ?? '', /overlaps the pod CIDR of node a, and it is not known .* 2 minutes/u);
-  rig.silent.delete('a');
-  for (let i = 0; i < 9; i++) await rig.advance(MINUTE);
   assert.deepEqual(rig.cidrsOf('b'), []);
-  assert.match(rig.events.at(-1)?.message ?? '', /nothing is written until that node is deleted/u);
+  rig.machines.set('a', ['10.0.0.0/20']);
+  for (let i = 0; i < 5; i++) await rig.advance(MINUTE);
+  assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('b')], [[], ['PodCIDRClash']]);
+});
+
+test('a node that is deleted, as its machine is gone, keeps its wider range from no other one', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.machines.set('a', ['10.0.0.0/20']).set('b', ['10.0.3.0/24']);
+  rig.join('a');
+  await rig.start();
+  await rig.stop();
+  rig.machines.delete('a');
+  rig.join('b');
+  await rig.start();
+  await rig.advance(5_000);
+  assert.deepEqual(rig.cidrsOf('b'), []);
+  rig.api.remove('a');
+  await rig.advance(30_000);
+  assert.deepEqual([rig.cidrsOf('b'), rig.events], [['10.0.3.0/24'], []]);
 });
 
 test('the wait for what the cloud says of a wider range begins anew after a cloud that was away', async () => {

@@ -3,19 +3,16 @@
  * machine together, in the one direction or the other. Entry point: `createCloudRanges`. The cloud's answers are the shared
  * look-ups': what the node controller has just been told is not asked for again.
  */
-import type { PodRangeRequest, PodRangeResult, PodRanges } from '@outrigger/cloud-provider';
+import type { PodRanges } from '@outrigger/cloud-provider';
 import type { DatedAnswer, InstanceLookups, MakeCallContext } from '@outrigger/cloud-runtime';
 import {
   createWorkQueue,
   exponentialBackoff,
-  isConflict,
-  isInvalid,
   isNotFound,
   resources,
   runController,
   keyOfObject,
   type Node,
-  type Patch,
   type ReconcileContext,
   type ReconcileResult,
   type ResourceClient,
@@ -26,32 +23,26 @@ import {
 import { factOfAnswer } from '../answer-words.ts';
 import type { ControllerDependencies } from '../controller-dependencies.ts';
 import { standingOf, type Explains, type Finding, type Standing } from '../finding.ts';
-import { noJournal, subjectOf, type ControllerJournal } from '../journal.ts';
+import { noJournal, type ControllerJournal } from '../journal.ts';
 import { LookUpRounds } from '../look-up-rounds.ts';
 import { refOfNode } from '../node-ref.ts';
-import { RequestBatches } from '../request-batches.ts';
-import { statusPatch } from '../node/node-patch.ts';
 import { podCidrsOf } from '../pod-cidrs.ts';
-import { hasRouteCondition, routeCondition } from '../route/network-condition.ts';
-import { reasonOf } from '../load-balancer/failure.ts';
+import { hasRouteCondition } from '../route/network-condition.ts';
 import { ToldEvents } from '../told-events.ts';
 import { WrittenVersions } from '../written-versions.ts';
 import { AllocatorWatch, type AllocatorWatchOptions } from './allocator-watch.ts';
 import { inputsOf, rangesIn } from './cloud-ranges-inputs.ts';
 import { findingOfRanges } from './cloud-ranges-words.ts';
+import { CloudRangesWrites } from './cloud-ranges-writes.ts';
 import {
   firstOfEachFamily,
   planCloudRanges,
-  summaryOf,
-  type CloudRangesAction,
   type CloudRangesObservation,
   type CloudRangesPlan,
   type RangeDirection,
 } from './cloud-ranges-plan.ts';
 import { createIpamMetrics, type IpamMetrics } from './ipam-metrics.ts';
 import { listUntilComplete } from './list-until-complete.ts';
-import { FIELD_MANAGER } from './other-allocator.ts';
-import { podCidrPatch, WRITE_TIMEOUT_MS } from './pod-cidr-patch.ts';
 import { RangeClaims } from './range-claims.ts';
 import { ownerOfNode, type UnmanagedRule } from '../unmanaged-nodes.ts';
 import { tellSetAside } from '../set-aside.ts';
@@ -105,7 +96,7 @@ class Run {
   readonly #nodes: ResourceClient<Node>;
   readonly #claims: RangeClaims;
   readonly #rounds: LookUpRounds;
-  readonly #batches: RequestBatches<PodRangeRequest, PodRangeResult> | undefined;
+  readonly #writes: CloudRangesWrites;
   readonly #told: ToldEvents;
   readonly #metrics: IpamMetrics;
   readonly #journal: ControllerJournal;
@@ -144,16 +135,17 @@ class Run {
       },
       onAnswer: (key) => this.#queue.add(key),
     });
-    this.#batches =
-      podRanges &&
-      new RequestBatches({
-        what: 'assigning pod CIDRs to',
-        batchSize: podRanges.batchSize,
-        send: (requests, call) => podRanges.assign(requests, call),
-        callContext: deps.callContext,
-        clock,
-        signal,
-      });
+    this.#writes = new CloudRangesWrites({
+      nodes: this.#nodes,
+      podRanges,
+      callContext: deps.callContext,
+      clock,
+      logger,
+      signal,
+      journal: this.#journal,
+      told: this.#told,
+      written: this.#written,
+    });
   }
 
   async run(): Promise<void> {
@@ -315,7 +307,7 @@ class Run {
     if (!needsCloud) return undefined;
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     for (const action of plan.actions) {
-      if (await this.#carryOut(node, action, signal)) continue;
+      if (await this.#writes.carryOut(node, action, signal)) continue;
       this.#rounds.askLater(key, uid);
       return undefined;
     }
@@ -337,52 +329,6 @@ class Run {
     if (!this.#told.tell(node, { type: 'Warning', reason, message })) return;
     if (reason === 'CIDRNotAvailable') this.#metrics.notAvailable.inc();
     this.#deps.logger.warn(message, { node: node.metadata?.name ?? '' });
-  }
-
-  #patchOf(node: Node, action: CloudRangesAction): Patch | undefined {
-    if (action.kind === 'assign-in-cloud') return undefined;
-    if (action.kind === 'set-pod-cidrs') return podCidrPatch(node.metadata?.uid ?? '', action.podCidrs);
-    const network = { ...routeCondition(true, this.#deps.clock.now()), message: 'The cloud routes the pod CIDR' };
-    return statusPatch(node, { kind: 'patch-status', conditions: [network] });
-  }
-
-  async #write(node: Node, action: CloudRangesAction, patch: Patch | undefined, signal: AbortSignal): Promise<true> {
-    const { name = '' } = node.metadata ?? {};
-    if (action.kind === 'assign-in-cloud') {
-      const result = await this.#batches?.add({ node: refOfNode(node), podCidrs: action.podCidrs });
-      if (result?.kind === 'failed') throw result.error;
-    }
-    if (!patch) return true;
-    const { metadata } = await this.#nodes.patch(
-      { name },
-      patch,
-      action.kind === 'set-pod-cidrs'
-        ? { fieldManager: FIELD_MANAGER, answer: 'metadata', timeoutMs: WRITE_TIMEOUT_MS }
-        : { subresource: 'status', answer: 'metadata', signal },
-    );
-    this.#written.note(name, metadata);
-    return true;
-  }
-
-  /** Returns whether it was done. Throws when it is to be tried again. */
-  async #carryOut(node: Node, action: CloudRangesAction, signal: AbortSignal): Promise<boolean> {
-    const { name = '' } = node.metadata ?? {};
-    const patch = this.#patchOf(node, action);
-    const noted = { kind: action.kind, summary: summaryOf(action), write: { object: node, patch } };
-    const write = (): Promise<true> => this.#write(node, action, patch, signal);
-    try {
-      return (await this.#journal.perform(subjectOf('Node', node), [noted], write)) ?? false;
-    } catch (error) {
-      if (action.kind === 'assign-in-cloud') {
-        const message = `The pod CIDR ${action.podCidrs.join(', ')} of the node could not be assigned to its machine: ${reasonOf(error as Error)}`;
-        if (this.#told.tell(node, { type: 'Warning', reason: 'FailedToAssignPodCIDR', message }))
-          this.#deps.logger.warn(message, { node: name, error });
-        return false;
-      }
-      // Another node by now, none, or one that has pod CIDRs already: the store will say so.
-      if (isConflict(error) || isInvalid(error) || isNotFound(error)) return false;
-      throw error;
-    }
   }
 
   /** The cloud has changed its mind about a node to which something was written, and nobody knows whether it arrived. */

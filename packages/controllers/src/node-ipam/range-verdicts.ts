@@ -23,15 +23,16 @@ export class RangeVerdicts {
 
   /**
    * Once they were the machine's they stay so: the cloud may change its mind, and the node keeps its pod CIDRs. A look-up that failed says
-   * nothing, however often.
+   * nothing, however often, and neither does a list that lacks the machine.
    */
   hear(uid: string, held: readonly string[], answer: DatedAnswer): void {
     const before = this.#about(uid, held);
-    if (answer.result.kind === 'failed' || before?.isTrue) return;
+    const { kind } = answer.result;
+    if (kind === 'failed' || kind === 'missing' || before?.isTrue) return;
     const cloud = rangesIn(answer);
     const cidrs = held.join();
     const { asOf } = answer;
-    if (cloud) this.#byUid.set(uid, { cidrs, isTrue: areIn(cloud, held), without: 0, asOf });
+    if (cloud?.length) this.#byUid.set(uid, { cidrs, isTrue: areIn(cloud, held), without: 0, asOf });
     else if (!before || asOf - before.asOf >= APART_MS) {
       const without = (before?.without ?? 0) + 1;
       this.#byUid.set(uid, { cidrs, isTrue: without < PATIENT_ANSWERS ? before?.isTrue : false, without, asOf });

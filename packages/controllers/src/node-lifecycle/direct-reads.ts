@@ -32,6 +32,8 @@ const REMEMBERED_MS = 900_000;
 const READ_LATELY_MS = 30_000;
 /** Whoever has no turn for so long has waited for more than the pace. */
 const LATE_MS = PACED_ALL_MS + 30_000;
+/** Between two looks for those. */
+const LATE_EVERY_MS = 10_000;
 
 /** The cloud works, and has answered about the one machine. */
 const OF_ONE_MACHINE: readonly CloudErrorCode[] = [
@@ -107,6 +109,7 @@ export class DirectReads {
   /** The last read that ended has failed. */
   #failing = false;
   #pause: Timer | undefined;
+  #toldLateAt = -Infinity;
 
   constructor(options: DirectReadsOptions) {
     this.#options = options;
@@ -239,7 +242,17 @@ export class DirectReads {
     } else {
       this.#wasReadLately(key);
     }
+    this.#tellLate();
     this.#next();
+  }
+
+  #tellLate(): void {
+    const now = this.#options.clock.monotonic();
+    if (now - this.#toldLateAt < LATE_EVERY_MS) return;
+    this.#toldLateAt = now;
+    for (const waiting of this.#turns) {
+      for (const [key, since] of waiting) if (now - since >= LATE_MS) this.#options.onLate(key);
+    }
   }
 
   #pastOf(key: string, now: number): Past {
@@ -287,10 +300,6 @@ export class DirectReads {
 
   #endPause(): void {
     this.#pause = undefined;
-    const now = this.#options.clock.monotonic();
-    for (const waiting of this.#turns) {
-      for (const [key, since] of waiting) if (now - since >= LATE_MS) this.#options.onLate(key);
-    }
     this.#next();
   }
 

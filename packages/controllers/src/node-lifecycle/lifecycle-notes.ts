@@ -39,7 +39,7 @@ export function heldNote(name: string, hold: LifecycleHold): EventNote {
 }
 
 /** Of a machine that has not been read for minutes. */
-export const NO_TURN = 'Reads of other machines fail, so its machine could not be read for minutes.';
+export const NO_TURN = 'Reads of other machines fail or prove nothing, so its machine could not be read for minutes.';
 
 /** Of a machine that neither a list nor a read finds, where the read proves nothing. */
 export const NO_PROOF = 'The cloud does not find its machine, and cannot prove that it does not exist.';

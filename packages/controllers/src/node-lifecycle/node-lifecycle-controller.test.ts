@@ -184,6 +184,19 @@ for (const backMs of [1, 5_000]) {
   });
 }
 
+test('a node that is never initialised is asked about when it is ten minutes old, however far behind the wall clock was when it came', async () => {
+  await using rig = new LifecycleRig();
+  await rig.start();
+  const createdAt = new Date(rig.clock.now()).toISOString();
+  rig.clock.skewWallClock(-3_600_000);
+  rig.join('n1', { ready: 'False', createdAt, taints: [uninitialized] });
+  rig.vanish('n1');
+  await rig.advance(1_000);
+  rig.clock.skewWallClock(3_600_000);
+  await rig.advance(650_000);
+  assert.deepEqual(rig.deleted, ['n1']);
+});
+
 test('heartbeats of nodes wake nothing', async () => {
   await using rig = new LifecycleRig();
   for (const name of range(10)) rig.join(name, { ready: name === 'n0' ? 'False' : 'True' });
@@ -886,4 +899,68 @@ test('of a node whose machine is neither found nor proved to be gone a person is
     rig.events[0]?.note.message,
     'Node lost is kept: it is not known whether its machine is gone. If it is: kubectl delete node lost. the cloud said unavailable',
   );
+});
+
+for (const [what, lie] of [
+  ['look-up', (rig) => (rig.cloud.listLie = () => failure('unavailable'))],
+  ['read', (rig) => ((rig.cloud.listLie = () => missing), (rig.cloud.readLie = () => failure('unavailable')))],
+  ['read, which proves nothing,', (rig) => (rig.cloud.listLie = rig.cloud.readLie = () => missing)],
+] satisfies [string, (rig: LifecycleRig) => unknown][]) {
+  test(`one ${what} in vain after many that found the machine is not told; five in a row are`, async () => {
+    await using rig = new LifecycleRig();
+    rig.join('n1', { ready: 'Unknown' });
+    await rig.start();
+    const { listLie } = rig.cloud;
+    for (let round = 0; round < 5; round++) {
+      rig.cloud.listLie = listLie;
+      await rig.advance(300_000);
+      lie(rig);
+      await rig.advance(60_000);
+      assert.deepEqual(rig.events, []);
+      assert.equal(rig.metrics.get('outrigger_node_deletions_held'), 0);
+    }
+    await rig.advance(300_000);
+    assert.deepEqual(rig.reasons('n1'), ['NodeDeletionUnproved']);
+    assert.equal(rig.metrics.get('outrigger_node_deletions_unproved'), what === 'look-up' ? 0 : 1);
+    rig.cloud.listLie = listLie;
+    await rig.advance(60_000);
+    assert.equal(rig.metrics.get('outrigger_node_deletions_held'), 0);
+  });
+}
+
+test('look-ups in vain before a machine was found to be shut down do not count with one after it', async () => {
+  await using rig = new LifecycleRig();
+  rig.join('n1', { ready: 'Unknown' });
+  const { listLie } = rig.cloud;
+  const asked = async (batches: number): Promise<void> => {
+    while (rig.cloud.batches.length < batches) await rig.advance(1_000);
+  };
+  rig.cloud.listLie = () => failure('unavailable');
+  await rig.start();
+  await asked(4);
+  rig.cloud.listLie = listLie;
+  rig.cloud.machines.set('fake://n1', 'shutdown');
+  await asked(5);
+  assert.ok(isShutdownTainted(rig.api.nodes.get('n1')));
+  rig.cloud.listLie = () => failure('unavailable');
+  await asked(6);
+  assert.deepEqual(rig.events, []);
+});
+
+test('reads in vain before one that proved absence do not count with one after it', async () => {
+  await using rig = new LifecycleRig();
+  for (const name of range(3)) rig.join(name);
+  await rig.start();
+  const read = async (times: number): Promise<void> => {
+    while (rig.cloud.reads.filter((name) => name === 'n0').length < times) await rig.advance(1_000);
+  };
+  rig.cloud.readLie = () => failure('unavailable');
+  for (const name of ['n0', 'n1']) rig.vanish(name);
+  await read(4);
+  rig.cloud.readLie = (_, truth) => truth;
+  await read(5);
+  assert.equal(rig.metrics.get('outrigger_node_deletions_held'), 2);
+  rig.cloud.readLie = () => failure('unavailable');
+  await read(6);
+  assert.deepEqual(rig.reasons('n0'), ['NodeDeletionHeld']);
 });

@@ -51,7 +51,10 @@ const LONGEST_WAIT_MS = 60_000;
 /** While a large share is gone, so many nodes that are Ready are looked up so often, to see whether the cloud knows them. */
 const WITNESSES = 3;
 const WITNESS_MS = 60_000;
-/** Waits after answers that failed or proved nothing, 8 to 20 s together: what passes by itself is not worth a person's time. */
+/**
+ * Waits in a row after answers that failed or proved nothing, 8 to 20 s together, or minutes where the machine was found before: what passes
+ * by itself is not worth a person's time.
+ */
 const WAITS_BEFORE_TOLD = 5;
 /** A machine that was seen to run since its node stopped being Ready is asked about again after this time. */
 const RECHECK_MS = LONGEST_WAIT_MS;
@@ -95,6 +98,8 @@ class Run {
   readonly #newborns = new Map<string, { readonly uid: string; readonly transition: string; readonly since: number }>();
   /** By UID, monotonic: nodes that were asked about as soon as they were not Ready. */
   readonly #askedAt = new Map<string, number>();
+  /** By key: waits in a row after answers that failed or proved nothing. */
+  readonly #inVain = new Map<string, number>();
   readonly #told: ToldEvents;
   readonly #metrics: LifecycleMetrics;
   readonly #journal: ControllerJournal;
@@ -322,6 +327,7 @@ class Run {
   #dropCandidate(key: string): void {
     if (!this.#candidates.get(key)) return;
     this.#candidates.end(key);
+    this.#inVain.delete(key);
     this.#rounds.forget(key);
     this.#reads.forget(key);
   }
@@ -444,6 +450,7 @@ class Run {
         this.#wait(key, node, candidate, plan, context.logger);
         return;
       case 'add-shutdown-taint':
+        this.#inVain.delete(key);
         await this.#writeTaint(key, node, plan.kind, context);
         if (this.#candidates.get(key)?.uid === candidate.uid) this.#rounds.askLater(key, candidate.uid);
         return;
@@ -460,13 +467,16 @@ class Run {
     const waits = this.#rounds.askLater(key, uid, plan.afterMs);
     logger.verbose(plan.error ? 2 : 4, 'The node is not Ready and is kept', { reason: plan.reason, waits, ...error });
     const why = plan.reason === 'unproved' ? NO_PROOF : plan.error?.message;
-    const told = waits >= WAITS_BEFORE_TOLD ? why : undefined;
+    const inVain = why === undefined ? 0 : (this.#inVain.get(key) ?? 0) + 1;
+    this.#inVain.set(key, inVain);
+    const told = inVain >= WAITS_BEFORE_TOLD ? why : undefined;
     this.#candidates.setHold(key, told !== undefined && plan.reason !== 'look-up-failed' ? 'unproved' : undefined);
     if (told !== undefined) this.#told.tell(node, unprovedNote(key, told));
   }
 
   #hold(key: string, node: Node, { uid }: Candidate, plan: LifecyclePlan & { kind: 'hold' }): void {
     this.#candidates.setHold(key, plan.hold);
+    this.#inVain.delete(key);
     // The end of the proof is not to be missed.
     this.#rounds.used(key);
     this.#rounds.askLater(key, uid, plan.afterMs);

@@ -116,7 +116,8 @@ export function planNodeLifecycle(observed: ObservedNode): LifecyclePlan {
   const age = wallNow - Date.parse(node.metadata?.creationTimestamp ?? '');
   // The node controller asks about it, and whatever the cloud says, nothing would be done. An age that cannot be read is no age.
   if (isUninitialized(node) && !(age >= NEWBORN_MS)) {
-    return wait('newborn', Number.isNaN(age) ? NEWBORN_MS : NEWBORN_MS - age);
+    // By a clock that is behind it may be below nothing; that clock may be set right at any time.
+    return wait('newborn', age > 0 ? NEWBORN_MS - age : NEWBORN_MS);
   }
   const lookUp = evidence?.lookUp;
   if (!evidence || !lookUp) return { kind: 'look-up' };

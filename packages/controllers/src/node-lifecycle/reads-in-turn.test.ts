@@ -119,6 +119,33 @@ test('of a node that had no turn for minutes, as reads of others fail, a person 
   assert.equal(rig.metrics.get('outrigger_node_deletions_held'), 0);
 });
 
+for (const [what, answer] of [
+  ['prove nothing', missing],
+  ['are refused', failure('forbidden')],
+] as const) {
+  test(`of a node that had no turn for minutes, as reads of others take long and ${what}, a person is told`, async () => {
+    await using rig = new LifecycleRig();
+    const nodes = range('b', 1_000);
+    for (const node of nodes) rig.join(node);
+    await rig.start();
+    rig.cloud.listLie = () => missing;
+    rig.cloud.readLie = async () => {
+      await rig.clock.sleep(900, new AbortController().signal);
+      return answer;
+    };
+    for (const node of nodes.slice(1)) rig.ready(node, 'Unknown');
+    await rig.advance(345_000);
+    const unread = nodes.slice(1).filter((node) => !rig.cloud.reads.includes(node));
+    assert.ok(unread.length > 500, `${unread.length} not read`);
+    assert.deepEqual(new Set(unread.map((node) => rig.reasons(node).join())), new Set(['NodeDeletionUnproved']));
+    assert.match(rig.events.at(-1)?.note.message ?? '', /could not be read for minutes/);
+    assert.ok((rig.metrics.get('outrigger_node_deletions_unproved') ?? 0) >= unread.length);
+    const told = rig.events.length;
+    await rig.advance(30_000);
+    assert.ok(rig.events.length - told < 50, 'each once');
+  });
+}
+
 for (const [what, spec] of [
   ['a provider ID', {}],
   ['no provider ID, which is read by its name', { providerID: null }],

@@ -1,3 +1,4 @@
+// Over 400 lines: one state machine over each node and what the cloud says of it; what can be said without it is in the files beside it.
 /** The cloud-node-controller: brings what the cloud knows to the nodes. Entry point: `createNodeController`. */
 import type { InstanceAnswer, NodeRef } from '@outrigger/cloud-provider';
 import type { HintedMachines } from '@outrigger/cloud-runtime';
