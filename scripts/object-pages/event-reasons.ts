@@ -515,7 +515,7 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       reason: 'NoFloatingNetwork',
       type: 'Warning',
       on: 'Service',
-      means: 'The project sees no external network with a subnet: the load balancer has only its internal address.',
+      means: 'The project sees no external network with a subnet: no floating IP can be created for the Service.',
       remedy: 'Set `floating-network-id` in the cloud config.',
     },
     {

@@ -15,7 +15,7 @@ export interface SignedIn {
   readonly get: (path: string, headers?: Headers) => Promise<Answer>;
   readonly post: (path: string, body: object) => Promise<Answer>;
   readonly put: (path: string, body: object, headers?: Headers) => Promise<Answer>;
-  readonly remove: (path: string) => Promise<Answer>;
+  readonly remove: (path: string, headers?: Headers) => Promise<Answer>;
 }
 
 export async function signIn(cloud: FakeOpenStack, name = 'k8s'): Promise<SignedIn> {
@@ -44,6 +44,6 @@ export async function signIn(cloud: FakeOpenStack, name = 'k8s'): Promise<Signed
     get: (path, headers) => ask('GET', path, undefined, headers),
     post: (path, body) => ask('POST', path, body),
     put: (path, body, headers) => ask('PUT', path, body, headers),
-    remove: (path) => ask('DELETE', path),
+    remove: (path, headers) => ask('DELETE', path, undefined, headers),
   };
 }

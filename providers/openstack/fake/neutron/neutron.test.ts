@@ -4,7 +4,7 @@ import { FakeClock } from '@outrigger/testing';
 import { createFakeOpenStack } from '../fake-openstack.ts';
 import { seedProject } from '../seed-project.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { signIn, type Answer } from '../sign-in.ts';
+import { signIn, type Answer, type Headers } from '../sign-in.ts';
 
 async function start() {
   const cloud = createFakeOpenStack({ clock: new FakeClock(), random: seededRandom(1) });
@@ -16,11 +16,13 @@ async function start() {
     seeded,
     get: (path: string) => get(`${root}${path}`),
     post: (path: string, body: object) => post(`${root}${path}`, body),
-    put: (path: string, body: object, revision?: number) =>
-      put(`${root}${path}`, body, revision === undefined ? {} : { 'if-match': `revision_number=${revision}` }),
-    remove: (path: string) => remove(`${root}${path}`),
+    put: (path: string, body: object, revision?: number) => put(`${root}${path}`, body, ifMatch(revision)),
+    remove: (path: string, revision?: number) => remove(`${root}${path}`, ifMatch(revision)),
   };
 }
+
+const ifMatch = (revision: number | undefined): Headers =>
+  revision === undefined ? {} : { 'if-match': `revision_number=${revision}` };
 
 const typeOf = ({ body }: Answer): string => (body as { NeutronError: { type: string } }).NeutronError.type;
 
@@ -33,6 +35,38 @@ test('a change that names an old revision is refused, and changes nothing', asyn
   const stale = await put(`/ports/${port.id}`, { port: { allowed_address_pairs: [] } }, port.revision_number);
   assert.deepEqual([stale.status, typeOf(stale)], [412, 'RevisionNumberConstraintFailed']);
   assert.equal(cloud.networking.ports.ports.get(port.id)?.allowed_address_pairs.length, 1);
+});
+
+test('each change of a floating IP is a new revision: its tags, its description, its port, and its status', async () => {
+  const { cloud, seeded, put, remove } = await start();
+  const { floatingIps } = cloud.networking.floatingIps;
+  const { port } = seeded.addNode({ name: 'node' });
+  const { id } = cloud.networking.floatingIps.add({
+    floating_network_id: seeded.publicNetwork.id,
+    project_id: seeded.project.id,
+  });
+  const path = `/floatingips/${id}`;
+  const changes = [
+    () => put(`${path}/tags`, { tags: ['a'] }),
+    () => put(path, { floatingip: { description: 'b' } }),
+    () => put(path, { floatingip: { port_id: port.id } }),
+    () => floatingIps.change(id, { status: 'DOWN' }),
+  ];
+  for (const change of changes) {
+    const before = floatingIps.get(id)?.revision_number ?? -1;
+    await change();
+    assert.equal(floatingIps.get(id)?.revision_number, before + 1);
+    const stale = [await put(path, { floatingip: { port_id: null } }, before), await remove(path, before)];
+    assert.deepEqual(
+      stale.map((answer) => [answer.status, typeOf(answer)]),
+      [
+        [412, 'RevisionNumberConstraintFailed'],
+        [412, 'RevisionNumberConstraintFailed'],
+      ],
+    );
+  }
+  assert.equal(floatingIps.get(id)?.port_id, port.id);
+  assert.equal((await remove(path, floatingIps.get(id)?.revision_number)).status, 204);
 });
 
 test('the same again is no new revision', async () => {

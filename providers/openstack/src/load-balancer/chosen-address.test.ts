@@ -20,14 +20,13 @@ const addressesOf = ({ cloud }: Rig): Readonly<Record<string, boolean>> =>
     cloud.networking.floatingIps.floatingIps.all().map((one) => [one.floating_ip_address, one.port_id !== null]),
   );
 
-const addChosen = ({ clusterId, cloud, seeded }: Rig, { uid }: LoadBalancerService): void => {
+const addChosen = ({ clusterId, cloud, seeded }: Rig, { uid }: LoadBalancerService): string =>
   cloud.networking.floatingIps.add({
     floating_network_id: seeded.publicNetwork.id,
     floating_ip_address: CHOSEN,
     project_id: seeded.project.id,
     description: markedDescription('', { owner: { clusterId, uid }, keep: false }),
-  });
-};
+  }).id;
 
 test('one that Neutron does not give keeps the Service at the address that it has', async () => {
   const { rig, was } = await openServed();
@@ -68,6 +67,19 @@ test('a wish that is taken back before the new one is attached leaves the old on
   assert.deepEqual((await rig.bring(was)).ingress, was.ingress);
   assert.deepEqual(addressesOf(rig), { [ip]: true });
 });
+
+for (const sortsFirst of [true, false]) {
+  test(`a wish that is taken back when the old one is off the port puts it back, whichever ID is first: ${sortsFirst}`, async () => {
+    const { rig, was } = await openServed();
+    const [{ ip = '' } = {}] = was.ingress;
+    const { floatingIps } = rig.cloud.networking;
+    const [{ id: old } = assert.fail()] = floatingIps.floatingIps.all();
+    for (let id = addChosen(rig, was); id < old !== sortsFirst; id = addChosen(rig, was)) floatingIps.remove(id);
+    floatingIps.floatingIps.change(old, { port_id: null, fixed_ip_address: null });
+    assert.deepEqual((await rig.bring(was)).ingress, was.ingress);
+    assert.deepEqual(addressesOf(rig), { [ip]: true });
+  });
+}
 
 test('the old one that is to be kept is taken off the port, and stays', async () => {
   const { rig, was } = await openServed({ annotations: annotated({ keepFloatingIP: 'true' }) });
@@ -164,6 +176,33 @@ test('where the new one has gone when the old one is off the port, the old one i
   for (let pass = 0; pass < 3; pass++) await assert.rejects(rig.bring(asking), { code: 'forbidden' });
   assert.deepEqual(addressesOf(rig), { [ip]: true });
   const plan = rig.provider.plan(rig.desired(asking), await rig.look(asking));
+  assert.deepEqual(plan.ingress, was.ingress);
+});
+
+test('where the new one is in use elsewhere when the old one is off the port, the old one is put back', async () => {
+  const { rig, was } = await openServed();
+  const [{ ip = '' } = {}] = was.ingress;
+  const { floatingIps } = rig.cloud.networking;
+  for (const { id } of floatingIps.floatingIps.all())
+    floatingIps.floatingIps.change(id, { port_id: null, fixed_ip_address: null });
+  const { port } = rig.seeded.addNode({ name: 'a-person-s' });
+  const place = { floating_network_id: rig.seeded.publicNetwork.id, project_id: rig.seeded.project.id };
+  const { id } = floatingIps.add({ ...place, floating_ip_address: CHOSEN, port_id: port.id });
+  floatingIps.floatingIps.change(id, { tags: [`outrigger-namespace=${was.namespace}`] });
+  const { refused } = await rig.bring({ ...was, requestedIP: CHOSEN });
+  assert.match(refused?.message ?? '', /is attached elsewhere/);
+  assert.deepEqual(addressesOf(rig), { [ip]: true, [CHOSEN]: true });
+});
+
+test('where no network for another is seen, the status says the floating IP that serves', async () => {
+  const { rig, was } = await openServed();
+  rig.cloud.faults.set({ service: 'network', operation: 'GET /networks', effect: 'empty' });
+  const next = await rig.restarted();
+  const plan = await next.pass(next.desired({ ...was, requestedIP: CHOSEN }));
+  assert.deepEqual(
+    plan.warnings?.map(({ reason }) => reason),
+    ['NoFloatingNetwork'],
+  );
   assert.deepEqual(plan.ingress, was.ingress);
 });
 

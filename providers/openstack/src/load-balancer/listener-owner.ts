@@ -6,6 +6,8 @@ import { ownersIn } from './ownership.ts';
 
 /** CPO's tag on load balancers and listeners, one for each Service, and the beginning of its load balancers' names. */
 export const cpoPrefix = 'kube_service_';
+export const cpoTagsIn = (tags: readonly string[]): readonly string[] =>
+  tags.filter((tag) => tag.startsWith(cpoPrefix));
 /** And of its listeners' names. */
 const LISTENER_PREFIX = 'listener_';
 
@@ -22,7 +24,7 @@ export function isOwnChild(
 ): boolean {
   const tagged = ownersIn(tags);
   if (tagged.taken) return tagged.owner !== undefined && sameOwner(tagged.owner, owner);
-  const cpoTags = tags.filter((tag) => tag.startsWith(cpoPrefix));
+  const cpoTags = cpoTagsIn(tags);
   if (cpoTags.length > 0) return cpoTags.every((tag) => names.some(({ loadBalancer }) => loadBalancer === tag));
   return ownsLoadBalancer && name.startsWith(LISTENER_PREFIX);
 }
@@ -37,7 +39,7 @@ export function heirsOf(
 ): readonly Owner[] {
   const namespacesOf = (who: Owner): ReadonlySet<string | undefined> => {
     const listeners = (children?.listeners ?? []).filter((one) => sameOwner(ownersIn(one.tags).owner, who));
-    const names = listeners.flatMap((one) => one.tags.filter((tag) => tag.startsWith(cpoPrefix)));
+    const names = listeners.flatMap((one) => cpoTagsIn(one.tags));
     return new Set(names.map((one) => namespaceInName(one, clusterNames)));
   };
   const [only, ...more] = namespacesOf(owner);
@@ -62,6 +64,6 @@ export function namespaceInName(name: string, clusters: readonly string[]): stri
 /** How many Services use the load balancer, by its tags: ours carry CPO's too. */
 export function sharesIn(tags: readonly string[]): number {
   const { owner, sharers } = ownersIn(tags);
-  const cpo = new Set(tags.filter((tag) => tag.startsWith(cpoPrefix))).size;
+  const cpo = new Set(cpoTagsIn(tags)).size;
   return Math.max(cpo, sharers.length + (owner ? 1 : 0));
 }

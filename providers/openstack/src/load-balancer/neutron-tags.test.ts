@@ -3,7 +3,8 @@ import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import type { FaultEffect, FaultRule } from '../../fake/fault-rules.ts';
 import { neutronTags } from './ownership.ts';
-import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
+import { annotated } from './desired/tree-inputs.suite.ts';
+import { callContext, goneService, Rig, served, serviceNamed } from './rig.suite.ts';
 
 const web = serviceNamed('web');
 const ownTags = neutronTags({ clusterId: 'cluster-1', uid: web.uid }).toSorted();
@@ -90,4 +91,48 @@ for (const collection of COLLECTIONS) {
       assert.deepEqual(await tagsIn(rig, collection), [[]]);
     });
   }
+}
+
+const keeping = serviceNamed('web', { annotations: annotated({ keepFloatingIP: 'true' }) });
+
+/** Each in its own way: free, and of no owner. */
+async function assertKept(rig: Rig): Promise<void> {
+  const [one, ...more] = (await partsIn(rig, 'floatingips')) as readonly (Tagged & {
+    readonly description: string;
+    readonly port_id: string | null;
+  })[];
+  assert.ok(one && more.length === 0, 'it is there');
+  assert.ok(one.port_id === null && !one.description.includes('outrigger') && one.tags.length === 0, one.description);
+}
+
+for (const effect of ['refused', 'lost'] as const) {
+  for (let nth = 1; nth <= 3; nth++) {
+    test(`an address that is to be kept stays, whenever the program dies that gives it up: ${effect}, ${nth}`, async () => {
+      const rig = await Rig.open();
+      await rig.bring(keeping);
+      const isWrite = ({ method }: { readonly method: string }): boolean => method !== 'GET';
+      rig.cloud.faults.set({ nth, when: isWrite, effect });
+      // Its Service is gone by force: what is to be kept stands on the floating IP alone.
+      await assert.rejects(rig.bring(goneService(keeping), false));
+      rig.cloud.faults.set();
+      const next = await rig.restarted();
+      assert.ok((await next.bring(goneService(keeping), false)).complete);
+      await assertKept(next);
+    });
+  }
+}
+
+for (const status of [403, 404]) {
+  test(`an address that is to be kept is given up by a Neutron that has no tags of it: ${status}`, async () => {
+    const rig = await Rig.open();
+    rig.cloud.faults.set({
+      service: 'network',
+      when: ({ path }) => path.endsWith('/tags'),
+      effect: 'status',
+      status,
+    });
+    await rig.bring(keeping).catch(() => rig.bring(keeping));
+    assert.ok((await rig.bring(goneService(keeping), false)).complete);
+    await assertKept(rig);
+  });
 }

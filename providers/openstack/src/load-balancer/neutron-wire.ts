@@ -6,6 +6,8 @@ export interface WireFloatingIP {
   readonly floating_network_id: string;
   readonly port_id: string | null;
   readonly description?: string;
+  /** Of the extension `standard-attr-revisions`. */
+  readonly revision_number?: number;
   readonly tags?: readonly string[];
 }
 

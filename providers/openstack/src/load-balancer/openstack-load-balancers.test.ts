@@ -194,6 +194,26 @@ test('one call for each thing where the provider needs it', async () => {
   for (const pool of ofKind<WirePool>(await rig.everything(), 'pools')) assert.equal(pool.members.length, 1);
 });
 
+test('what is too much for one POST is made thing by thing, the members of a pool at once', async () => {
+  const rig = await Rig.open();
+  const sourceRanges = Array.from({ length: 4_096 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`);
+  const web = serviceNamed('web', { ports: [1, 2, 3, 4, 5].map((port) => portOf(port)), sourceRanges });
+  const was = served(web, await rig.bring(web));
+  const counts = rig.cloud.calls.counts();
+  assert.deepEqual(
+    ['POST /listeners', 'PUT /pools/{pool}/members', 'POST /pools/{pool}/members'].map(
+      (name) => counts[`load-balancer ${name}`],
+    ),
+    [5, 5, undefined],
+  );
+  const listeners = ofKind<WireListener>(await rig.everything(), 'listeners');
+  assert.deepEqual(
+    listeners.map((one) => one.allowed_cidrs?.length),
+    [4_096, 4_096, 4_096, 4_096, 4_096],
+  );
+  assert.ok((await rig.pass(rig.desired(was))).complete);
+});
+
 test('children of a populated POST that stay PENDING_CREATE are finished by a change; no address is told before', async () => {
   const rig = await Rig.open({ loadBalancer: { createMonitor: true } });
   rig.cloud.octavia.settings.childrenLateMs = Number.POSITIVE_INFINITY;

@@ -11,6 +11,7 @@ test('property: what a description is marked with is read back, whatever it said
       const marked = markedDescription(markedDescription(text, { owner: other, keep: !keep }), { owner: one, keep });
       assert.ok(marked.length <= 255);
       assert.deepEqual(markOf(marked, neutronTags(other)), { owner: one, keep });
+      assert.deepEqual(markOf(marked, []), { owner: one, keep });
       assert.ok(unmarked(marked).length <= text.length);
     }),
   );

@@ -87,7 +87,7 @@ export function hasNeutronTags(tags: readonly string[], owner: Owner): boolean {
   return own.every((tag) => tags.includes(tag)) && tags.filter(isNeutronOwnerTag).length === own.length;
 }
 
-/** The description counts, which is written first; where it has no mark any more, both tags do. */
+/** The description counts, which is written first and cleared last; where it has no mark any more, both tags do. */
 export function markOf(description: string, tags: readonly string[]): OwnerMark | undefined {
   const [, text, keep] = MARK.exec(description) ?? [];
   const described = text === undefined ? undefined : parseOwner(text);

@@ -95,6 +95,26 @@ test('with manage-security-groups the ports of new nodes get the group, and thos
   assert.equal(securityGroupIn(group).ports.length, 2);
 });
 
+test('a Service that asks for more rules than a group may have keeps those that it has, and its nodes are followed', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true, lbProvider: 'ovn' } });
+  rig.cloud.octavia.settings.providers = ['ovn'];
+  const web = serviceNamed('web', { sourceRanges: ['10.0.0.0/8'], ports: [portOf(80), portOf(81)] });
+  const was = served(web, await rig.bring(web));
+  const groupOf = async () => securityGroupIn((await rig.look(was)).find(({ kind }) => kind === 'security-group')!);
+  const { rules } = await groupOf();
+  assert.equal(rules.length, 2);
+  const sourceRanges = Array.from({ length: 501 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`);
+  rig.backEnds = [...rig.backEnds.slice(1), rig.addNode('node-3')];
+  const { refused } = await rig.bring({ ...was, sourceRanges });
+  assert.match(refused?.message ?? '', /^2 ports and 501 source ranges need 1002 rules/u);
+  const after = await groupOf();
+  assert.deepEqual([after.rules, after.ports.length], [rules, 2]);
+  assert.deepEqual(
+    (await membersOf(rig, was)).flat().map((one) => one.replace(/:.*/u, '')),
+    ['node-2', 'node-3', 'node-2', 'node-3'],
+  );
+});
+
 for (const broken of [
   'the load balancer is in ERROR',
   'the pool is gone',

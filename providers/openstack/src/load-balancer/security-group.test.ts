@@ -328,6 +328,47 @@ for (const [what, status] of [
   });
 }
 
+/** Nodes in a lost cell, each read of which takes so long; a look at the servers' names alone is counted. */
+async function inLostCell(count: number, readMs: number): Promise<{ rig: Rig; reads: () => number }> {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  rig.backEnds = Array.from({ length: count }, (_, i) => rig.addNode(`many-${i}`));
+  for (const one of rig.backEnds) lose(rig, one);
+  let reads = 0;
+  rig.cloud.faults.set({
+    effect: 'run',
+    operation: 'GET /servers/',
+    run: () => {
+      reads++;
+      void rig.clock.sleep(readMs);
+    },
+  });
+  return { rig, reads: () => reads };
+}
+
+test('nodes of a lost cell that take longer to ask about than is believed keep no Service from its address', async () => {
+  const { rig, reads } = await inLostCell(260, 300);
+  const web = serviceNamed('web');
+  const plan = await rig.bring(web);
+  assert.deepEqual([plan.complete, plan.ingress.length], [true, 1]);
+  assert.match(plan.warnings?.[0]?.message ?? '', / and 257 more: nova does not say/u);
+  assert.ok(reads() <= 2 * 260, `${reads()} reads`);
+  // None of them is believed for long: once the cell is back, all get the group.
+  rig.cloud.faults.set();
+  rig.cloud.compute.restoreCell('lost');
+  await rig.clock.sleep(61_000);
+  assert.deepEqual([(await rig.bring(served(web, plan))).warnings, await attached(rig)], [[], 260]);
+});
+
+test('Services share what nova does not say of a server, for a minute', async () => {
+  const { rig, reads } = await inLostCell(100, 10);
+  for (let i = 0; i < 10; i++) await rig.bring(serviceNamed(`web-${i}`));
+  const asked = reads();
+  assert.ok(asked <= 2 * 100, `${asked} reads`);
+  await rig.clock.sleep(61_000);
+  await rig.bring(serviceNamed('later'));
+  assert.ok(reads() > asked, 'asked again after that');
+});
+
 test('servers that are called otherwise, and those of which nova does not say it, are told apart', async () => {
   const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
   const other = rig.addNode('database');

@@ -134,6 +134,27 @@ test('who has begun to share while the owner’s deletion was planned keeps the 
   );
 });
 
+test('a Service of cloud-provider-openstack that has come while the owner’s deletion was planned keeps the load balancer', async () => {
+  const rig = await Rig.open();
+  const first = serviceNamed('first');
+  await rig.bring(first);
+  const [balancer] = rig.cloud.octavia.store.loadBalancers.values();
+  assert.ok(balancer);
+  // Of which there is no listener: somebody left it behind, and it keeps nothing.
+  const stale = 'kube_service_other_default_stale';
+  balancer.tags = [...balancer.tags, stale];
+  const gone = rig.desired(goneService(first), false);
+  const last = rig.provider.plan(gone, await rig.look(gone.service)).actions.at(-1);
+  assert.equal(last?.kind, 'delete');
+  const theirs = 'kube_service_other_default_theirs';
+  balancer.tags = [...balancer.tags, theirs];
+  await assert.rejects(rig.provider.apply(last, gone, callContext()), /is shared by now/);
+  assert.equal((await look(rig)).balancers.length, 1);
+  balancer.tags = balancer.tags.filter((tag) => tag !== theirs);
+  await rig.bring(gone.service, false);
+  assert.deepEqual((await look(rig)).balancers, []);
+});
+
 test('the last one who shares leaves while it was planned to leave the load balancer to them: it stays its owner’s', async () => {
   const { rig, first, second } = await openPair();
   const gone = rig.desired(goneService(first), false);

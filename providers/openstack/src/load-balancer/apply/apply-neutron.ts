@@ -1,8 +1,11 @@
 /** Carries out what is changed of floating IPs, security groups and their rules, and writes owners onto them. */
 import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import { isHttpError } from '@outrigger/provider-kit';
 import type { ApiClient } from '../../client/api-client.ts';
 import { operation } from '../../client/operation.ts';
+import { readIfThere, readOne } from '../../client/read-one.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
+import type { WireFloatingIP } from '../neutron-wire.ts';
 import { isNeutronOwnerTag, neutronTags } from '../ownership.ts';
 import type { ChangeOf, PlannedRequest } from '../plan/change.ts';
 import { IdLookUps } from './look-up-ids.ts';
@@ -10,7 +13,7 @@ import { IdLookUps } from './look-up-ids.ts';
 /** What to delete and is not found is done, and so is what to create and is there already (409): a rule. */
 export async function sendNeutron(
   client: ApiClient,
-  { request }: ChangeOf<'neutron'>,
+  { request }: Pick<ChangeOf<'neutron'>, 'request'>,
   call: CallContext,
 ): Promise<void> {
   const done = { DELETE: 'not-found', POST: 'conflict' } as const;
@@ -22,15 +25,38 @@ export async function sendNeutron(
   }
 }
 
-/** The description first, which says it for sure; the tags say it once more. Without an owner the tags must say nothing either. */
+/**
+ * What has changed since it was read is left for the next look: another may have it now. A 412 is also what Neutron says where an earlier
+ * send was done whose answer was lost; and a Neutron that holds the status that OVN writes afterwards against the same revision says it of what is done.
+ */
+export async function changeFloatingIP(
+  client: ApiClient,
+  { id, portId, request }: ChangeOf<'floating-ip'>,
+  call: CallContext,
+): Promise<void> {
+  try {
+    await sendNeutron(client, { request }, call);
+  } catch (error) {
+    if (!isHttpError(error, 412)) throw error;
+    const there = await readIfThere<WireFloatingIP>(client, ['network', '/v2.0/floatingips'], id, call);
+    // As it was to be: on that port, on none, or gone.
+    if (there?.port_id === portId) return;
+    if (!there || there.revision_number === request.revision) throw error;
+    const text = `the floating IP ${there.floating_ip_address} has changed since it was read; it is read again`;
+    throw new CloudError('retry-after', text, { cause: error, effect: 'none', retryAfterMs: 1_000 });
+  }
+}
+
+/** The description says it for sure, and says more than the tags, which say it once more: so it is written first, and cleared last. */
 export async function writeMark(
   client: ApiClient,
   change: ChangeOf<'mark'>,
   facts: LearnedFacts,
   call: CallContext,
 ): Promise<void> {
+  if (!change.owner) await putTags(client, change, call);
   await client.request(call, change.request);
-  await writeOwner(client, change, facts, call);
+  if (change.owner) await writeOwner(client, change, facts, call);
 }
 
 interface Owned extends Pick<ChangeOf<'mark'>, 'collection' | 'id' | 'owner'> {
@@ -43,7 +69,7 @@ async function writeOwner(client: ApiClient, owned: Owned, facts: LearnedFacts, 
   try {
     await putTags(client, owned, call);
   } catch (error) {
-    if (!owned.owner || !TAG_REFUSALS.some((code) => isCloudError(error, code))) throw error;
+    if (!TAG_REFUSALS.some((code) => isCloudError(error, code))) throw error;
     noteWithoutTags(owned.id, error, facts, call);
   }
 }
@@ -74,13 +100,15 @@ function noteWithoutTags(id: string, error: unknown, facts: LearnedFacts, call: 
 async function putTags(client: ApiClient, owned: Owned, call: CallContext): Promise<void> {
   const { collection, id, owner, tags = await readTags(client, owned, call) } = owned;
   const others = tags.filter((tag) => !isNeutronOwnerTag(tag));
+  // A Neutron that takes no tags has none to clear.
+  if (!owner && others.length === tags.length) return;
   const body = { tags: [...others, ...(owner ? neutronTags(owner) : [])] };
   await client.request(call, { ...operation('network', `PUT /v2.0/${collection}/{id}/tags`, id), body });
 }
 
 async function readTags(client: ApiClient, { collection, id }: Owned, call: CallContext): Promise<readonly string[]> {
-  const request = operation('network', `GET /v2.0/${collection}/{id}/tags`, id);
-  return (await client.request<{ readonly tags: readonly string[] }>(call, request)).tags;
+  const path = `/v2.0/${collection}` as const;
+  return (await readOne<{ readonly tags?: readonly string[] }>(client, ['network', path], id, call)).tags ?? [];
 }
 
 /** Of a subnet that is full, or not for this project. A quota is said in the same way, and then by each. */

@@ -11,7 +11,7 @@ import { readLoadBalancer } from '../observe/read-lists.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { isLeft, ownersIn } from '../ownership.ts';
 import type { ChangeOf, PlannedRequest } from '../plan/change.ts';
-import { sharesIn } from '../listener-owner.ts';
+import { cpoTagsIn, sharesIn } from '../listener-owner.ts';
 import { tagsAfter, tagsRequest } from '../plan/octavia-requests.ts';
 import { IdLookUps } from './look-up-ids.ts';
 import { POLL_MS, type Settling } from './settling.ts';
@@ -61,15 +61,17 @@ export class OctaviaChanges {
 
   /** Its plan is some time ago, and who shares it by now would lose what runs through it. */
   async delete(
-    { lastSharer, loadBalancerId: id, request }: ChangeOf<'delete-load-balancer'>,
+    { cpoTags, lastSharer, loadBalancerId: id, request }: ChangeOf<'delete-load-balancer'>,
     call: CallContext,
   ): Promise<Carried> {
     return this.#whenReady(id, call, async () => {
       const there = await readLoadBalancer(this.#client, id, call);
       if (!there) return;
-      const { owner, sharers } = ownersIn(there.tags ?? []);
+      const { tags = [] } = there;
+      const { owner, sharers } = ownersIn(tags);
       const others = lastSharer ? sharers.filter((one) => !sameOwner(one, lastSharer)) : sharers;
-      if (others.length > 0 || (lastSharer && (owner || !isLeft(there.tags ?? [])))) {
+      const hasCome = cpoTagsIn(tags).some((tag) => !cpoTags.includes(tag));
+      if (others.length > 0 || hasCome || (lastSharer && (owner || !isLeft(tags)))) {
         throw new CloudError('conflict', `the load balancer ${id} is shared by now; it is read again`);
       }
       await this.#sendDelete(request, call);

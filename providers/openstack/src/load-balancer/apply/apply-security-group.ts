@@ -87,10 +87,10 @@ function serverNames(client: ApiClient, facts: LearnedFacts, call: CallContext):
   const asked = new Map<string, ReturnType<typeof namesOfServer>>();
   const ask = async (id: string, nodeName: string): ReturnType<typeof namesOfServer> => {
     const known = facts.serverNames(id);
-    if (known) return known;
+    if (known) return known.names;
     try {
       const names = await namesOfServer(client, id, call);
-      if (names) facts.noteServerNames(id, names);
+      facts.noteServerNames(id, names);
       return names;
     } catch (error) {
       if (!isCloudError(error, 'forbidden')) throw error;

@@ -4,7 +4,7 @@ import type { ApiClient } from '../../client/api-client.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import { KIND_OF } from '../observed-tree.ts';
 import type { Change } from '../plan/change.ts';
-import { createMarked, sendNeutron, writeMark, writeNeutronTags } from './apply-neutron.ts';
+import { changeFloatingIP, createMarked, sendNeutron, writeMark, writeNeutronTags } from './apply-neutron.ts';
 import type { Carried, OctaviaChanges } from './apply-octavia.ts';
 import { attachSecurityGroup, detachSecurityGroup } from './apply-security-group.ts';
 import type { PortTurns } from './port-turns.ts';
@@ -36,6 +36,9 @@ export async function carryOut(
     }
     case 'neutron':
       await sendNeutron(client, change, call);
+      break;
+    case 'floating-ip':
+      await changeFloatingIP(client, change, call);
       break;
     case 'mark':
       await writeMark(client, change, facts, call);

@@ -156,8 +156,8 @@ export function ownedParts(
 }
 
 function floatingIPOf(wire: WireFloatingIP): ObservedFloatingIP {
-  const { floating_ip_address: address, floating_network_id: networkId, id, port_id: portId } = wire;
-  return { id, address, networkId, portId };
+  const { floating_ip_address: address, floating_network_id: networkId, id, port_id: portId, revision_number } = wire;
+  return { id, address, networkId, portId, revision: revision_number };
 }
 
 function stateOf(status: ProvisioningStatus): LoadBalancerPart['state'] {

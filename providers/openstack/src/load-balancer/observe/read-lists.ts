@@ -35,6 +35,7 @@ const COLUMNS = {
     'port_id',
     'description',
     'tags',
+    'revision_number',
   ] satisfies readonly (keyof WireFloatingIP)[],
   'security-groups': ['id', 'name', 'description', 'tags'] satisfies readonly (keyof WireSecurityGroup)[],
 };

@@ -5,7 +5,10 @@ import type { BackEndAddress } from '../desired/desired-tree.ts';
 import type { MarkedCollection, PartKind } from '../observed-tree.ts';
 
 /** One request, as it is sent; with references (`Reference`) where only Neutron knows an ID. A dry run shows it. */
-export interface PlannedRequest extends Pick<ApiRequest, 'service' | 'operation' | 'method' | 'path' | 'query'> {
+export interface PlannedRequest extends Pick<
+  ApiRequest,
+  'service' | 'operation' | 'method' | 'path' | 'query' | 'revision'
+> {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
@@ -29,11 +32,20 @@ export type Change =
   | { readonly op: 'octavia'; readonly loadBalancerId: string; readonly request: PlannedRequest }
   /** Done where what is to go is gone, or what is to come is there. */
   | { readonly op: 'neutron'; readonly request: PlannedRequest }
+  /** Of a floating IP that is as it was read: Neutron would take it from where others have put it since. `portId`: where to; absent: it is deleted. */
+  | {
+      readonly op: 'floating-ip';
+      readonly id: string;
+      readonly portId?: string | null;
+      readonly request: PlannedRequest;
+    }
   /** Unless somebody shares it by now. */
   | {
       readonly op: 'delete-load-balancer';
       readonly loadBalancerId: string;
       readonly request: PlannedRequest;
+      /** Of the Services of a CPO that were here: one more has come to share it. */
+      readonly cpoTags: readonly string[];
       /** The last one who shares it, which its owner has left: it must still be that. */
       readonly lastSharer?: Owner;
     }
@@ -106,11 +118,10 @@ export function actionOf(
 /** A listener, a pool, a member, a rule, or a floating IP from its port. Without its health monitor a pool serves on. */
 function takesAway(change: Change): boolean {
   if (change.op === 'detach-security-group') return true;
+  if (change.op === 'floating-ip') return change.portId === null;
   if (change.op !== 'octavia' && change.op !== 'neutron') return false;
-  const { body, method, operation } = change.request;
-  if (method === 'DELETE') return !operation.includes('/healthmonitors/');
-  const { port_id: portId } = (body?.['floatingip'] ?? {}) as { readonly port_id?: string | null };
-  return portId === null;
+  const { method, operation } = change.request;
+  return method === 'DELETE' && !operation.includes('/healthmonitors/');
 }
 
 /** What else the action uses or changes, which is no part of the Service's own. */

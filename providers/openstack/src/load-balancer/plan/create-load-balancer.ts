@@ -1,10 +1,13 @@
-/** The one POST by which a load balancer is made, with all that hangs below it. Pure. */
+/** The POST by which a load balancer is made, with all that hangs below it unless that is too much for one body. Pure. */
 import type { DesiredTree, VipWish } from '../desired/desired-tree.ts';
 import type { ChangeOf, PlannedRequest } from './change.ts';
 import { populatedListeners } from './octavia-bodies.ts';
 import { postRequest } from './octavia-requests.ts';
 import type { NetworkLookUp, Reference } from './references.ts';
 import { treeOnOneVip } from './second-vip.ts';
+
+/** Members and source ranges of all listeners: some 2 MB. */
+const MOST_IN_ONE_BODY = 20_000;
 
 /**
  * Where no second VIP is to be had it is made with one, and the plan warns of it from then on. The members that need the second come once
@@ -33,11 +36,15 @@ function requestOf(tree: DesiredTree, tags: readonly string[]): PlannedRequest {
     ...(availabilityZone !== undefined && { availability_zone: availabilityZone }),
     ...body,
     tags,
-    ...(!serial && {
-      listeners: populatedListeners(tree.listeners, tags, { family: tree.loadBalancer.vip.family, id: subnet }),
-    }),
+    ...(!serial &&
+      sizeOf(tree) <= MOST_IN_ONE_BODY && {
+        listeners: populatedListeners(tree.listeners, tags, { family: tree.loadBalancer.vip.family, id: subnet }),
+      }),
   });
 }
+
+const sizeOf = ({ listeners }: DesiredTree): number =>
+  listeners.reduce((sum, { allowedCidrs = [], pool }) => sum + pool.members.length + allowedCidrs.length, 0);
 
 /** Where its virtual IPs lie, and the subnet of members that name none: the VIP's, where it is known. */
 function placeOf({ additionalVips, vip }: DesiredTree['loadBalancer']): {

@@ -50,7 +50,7 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
   const changes =
     health === 'finish' ? { ...listenerSettings(wanted), ...missingTags(there, tags) } : changesOf(wanted, there, tags);
   const request = putRequest('listeners', there.id, changes);
-  const leavesOut = shutsOut(wanted.allowedCidrs ?? [], there.allowedCidrs);
+  const leavesOut = 'allowed_cidrs' in changes && shutsOut(wanted.allowedCidrs ?? [], there.allowedCidrs);
   const update: readonly Step[] =
     Object.keys(changes).length === 0 ? [] : [{ summary: `update the listener ${what}`, request, leavesOut }];
   return { steps: [...update, ...pool.steps], waiting: pool.waiting };
@@ -59,7 +59,8 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
 /** An empty list lets everybody in. */
 function shutsOut(wanted: readonly string[], there: readonly string[]): boolean {
   if (wanted.length === 0 || wanted.some((cidr) => EVERYWHERE.includes(cidr))) return false;
-  return there.length === 0 || there.some((cidr) => !wanted.includes(cidr));
+  const letIn = new Set(wanted);
+  return there.length === 0 || there.some((cidr) => !letIn.has(cidr));
 }
 
 function changesOf(

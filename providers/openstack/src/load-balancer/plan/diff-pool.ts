@@ -78,16 +78,19 @@ export function diffMembers(
   const summary = `set the ${wanted.length} members of ${pool.name}`;
   // Zed takes it back too where nothing is said of it, but nobody promises that.
   const body = wanted.map((member) => ({ monitor_port: null, ...memberBody(member, subnet) }));
-  const leavesOut = pool.members.some((one) => !wanted.some((member) => isOne(member, one)));
+  const stay = new Set(wanted.map(endPointOf));
+  const leavesOut = pool.members.some((one) => !stay.has(endPointOf(one)));
   return { steps: [{ summary, request: putMembersRequest(pool.id, body), leavesOut }], waiting: false };
 }
 
-const isOne = (member: DesiredMember, one: ObservedMember): boolean =>
-  one.address === member.address && one.port === member.port;
+/** By it a member of a pool is known. */
+export const endPointOf = ({ address, port }: Pick<DesiredMember, 'address' | 'port'>): string => `${address} ${port}`;
 
 function oneByOne(wanted: readonly DesiredMember[], pool: ObservedPool, subnet: MemberSubnet): readonly Step[] {
+  const known = new Map(pool.members.map((one) => [endPointOf(one), one]));
+  const stay = new Set(wanted.map(endPointOf));
   const additions = wanted.flatMap((member): readonly Step[] => {
-    const there = pool.members.find((one) => isOne(member, one));
+    const there = known.get(endPointOf(member));
     if (!there) {
       const request = memberRequest('POST', pool.id, undefined, memberBody(member, subnet));
       return [{ summary: `add the member ${member.name} to ${pool.name}`, request }];
@@ -102,7 +105,7 @@ function oneByOne(wanted: readonly DesiredMember[], pool: ObservedPool, subnet: 
     ];
   });
   const removals = pool.members
-    .filter((one) => !wanted.some((member) => isOne(member, one)))
+    .filter((one) => !stay.has(endPointOf(one)))
     .map(({ id, name }) => ({
       summary: `remove the member ${name} from ${pool.name}`,
       request: memberRequest('DELETE', pool.id, id),
@@ -111,9 +114,8 @@ function oneByOne(wanted: readonly DesiredMember[], pool: ObservedPool, subnet: 
 }
 
 /** Of one that is wanted and of one that is there. A port that is said differs for CPO from one that is not, whichever it is. */
-function keyOf({ address, monitorPort, name, port }: DesiredMember | ObservedMember): string {
-  return JSON.stringify([name, address, port, monitorPort ?? null]);
-}
+const keyOf = (one: DesiredMember | ObservedMember): string =>
+  `${endPointOf(one)} ${one.monitorPort ?? ''} ${one.name}`;
 
 function diffMonitor(wanted: DesiredHealthMonitor | undefined, pool: ObservedPool): Diff {
   const there = pool.monitor;

@@ -1,7 +1,7 @@
 /** Neutron's requests, as data. */
 import type { Owner } from '@outrigger/cloud-provider';
 import { itemKeyOf, operation } from '../../client/operation.ts';
-import type { MarkedCollection } from '../observed-tree.ts';
+import type { MarkedCollection, ObservedFloatingIP } from '../observed-tree.ts';
 import type { ChangeOf, PlannedRequest } from './change.ts';
 
 type Collection = MarkedCollection | 'security-group-rules';
@@ -18,6 +18,24 @@ export function putNeutron(collection: Collection, id: string, body: Body): Plan
 export function deletionOf(collection: Collection, id: string): ChangeOf<'neutron'> {
   return { op: 'neutron', request: operation('network', `DELETE /v2.0/${collection}/{id}`, id) };
 }
+
+/** Onto a port, or off it. `fixedIP`: which of the port's addresses, where it has several. */
+export function floatingIPMove(
+  one: ObservedFloatingIP,
+  portId: string | null,
+  fixedIP?: string,
+): ChangeOf<'floating-ip'> {
+  const body = { port_id: portId, ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }) };
+  return { op: 'floating-ip', id: one.id, portId, request: onRevision(one, putNeutron('floatingips', one.id, body)) };
+}
+
+export function floatingIPDeletion(one: ObservedFloatingIP): ChangeOf<'floating-ip'> {
+  const { request } = deletionOf('floatingips', one.id);
+  return { op: 'floating-ip', id: one.id, request: onRevision(one, request) };
+}
+
+const onRevision = ({ revision }: ObservedFloatingIP, request: PlannedRequest): PlannedRequest =>
+  revision === undefined ? request : { ...request, revision };
 
 export function markChange(
   collection: MarkedCollection,

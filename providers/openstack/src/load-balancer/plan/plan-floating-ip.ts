@@ -17,7 +17,7 @@ import {
 } from '../observed-tree.ts';
 import { markedDescription, ownerTag } from '../ownership.ts';
 import { actionOf, touching, type PlannedRequest, type Target } from './change.ts';
-import { deletionOf, markChange, postNeutron, putNeutron } from './neutron-requests.ts';
+import { floatingIPDeletion, floatingIPMove, markChange, postNeutron } from './neutron-requests.ts';
 import type { Reference } from './references.ts';
 import type { ServingContext } from './serving-context.ts';
 
@@ -36,70 +36,108 @@ export interface FloatingIPPlan {
 }
 
 export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext): FloatingIPPlan {
-  const { loadBalancer, parts } = context;
-  const { floatingIPs, floatingNetwork, vipAddress, vipPortId } = loadBalancer;
+  const { floatingIPs, vipAddress, vipPortId } = context.loadBalancer;
   const [attached] = floatingIPs;
-  const vip = { address: vipAddress ?? undefined, warnings: [] };
+  const vip = { actions: [], address: vipAddress ?? undefined, warnings: [] };
   // One that a person has attached to something else is in use there.
-  const own = parts.map(floatingIPIn).filter(({ portId }) => portId === null || portId === vipPortId);
-  if (wish.kind === 'none') {
-    // One that was kept earlier stays.
-    const ours = own.filter(({ keep, portId }) => portId !== null || !keep);
-    const all = [...ours, ...floatingIPs.filter(({ id }) => !own.some((one) => one.id === id))];
-    const going = all.filter((one) => mayTouch(one, context));
-    return {
-      ...vip,
-      actions: going.flatMap((one) => dismissal(one, wish.keep, context)),
-      warnings: going.length < all.length ? [{ reason: 'FloatingIPNotOwn', message: NOT_OWN }] : [],
-    };
-  }
-  if (vipPortId === null) return { ...vip, actions: [], address: undefined };
-  if (wish.kind === 'any' && wish.isThereOnly && !attached) return { ...vip, actions: [] };
-  const serving = { ...vip, address: attached?.address };
-  const refuse = (refused: CloudError): FloatingIPPlan => ({ ...serving, actions: [], refused });
+  const own = context.parts.map(floatingIPIn).filter(({ portId }) => portId === null || portId === vipPortId);
+  if (wish.kind === 'none') return { ...vip, ...planNone(wish, own, context) };
+  if (vipPortId === null) return { ...vip, address: undefined };
+  if (wish.kind === 'any' && wish.isThereOnly && !attached) return vip;
   const chosen = choose(wish, own, context);
-  if (chosen instanceof CloudError) return refuse(chosen);
-  const isThere = chosen !== 'make' && chosen.portId === vipPortId;
-  if (!isThere && attached && !mayTouch(attached, context)) return refuse(new CloudError('conflict', NOT_OWN));
-  if (chosen === 'make') {
-    if (!floatingNetwork) {
-      // Not looked at: it is not ACTIVE yet, or the cloud config has changed since the look.
-      const text = 'the network of the floating IP is not known yet; it is read again';
-      return refuse(new CloudError('retry-after', text, { effect: 'none' }));
-    }
-    const { networkId, subnets } = floatingNetwork;
-    if (networkId === null) {
-      const message =
-        'The project sees no external network with a subnet: the load balancer has only its VIP. Set floating-network-id';
-      return { ...vip, actions: [], warnings: [{ reason: 'NoFloatingNetwork', message }] };
-    }
-    if (attached && attached.networkId !== networkId) return refuse(new CloudError('invalid', OTHER_NETWORK));
-    const choice = choiceOf(wish, { networkId, subnets });
-    if (choice instanceof CloudError) return refuse(choice);
-    // One that had made room for what has gone since: what is asked for may never come.
-    const free = own.filter((one) => one.portId === null && one.networkId === networkId);
-    const back =
-      free.find(({ address }) => context.desired.service.ingress.some(({ ip }) => ip === address)) ?? free[0];
-    if (!attached && back) return { ...serving, actions: [moving(back, vipPortId, context)] };
-    // Beside the one that serves: Neutron gives an address that is chosen to administrators alone.
-    const place = attached ? { networkId } : { vipPortId, networkId, fixedIP: fixedIPOf(loadBalancer) };
-    const made = actionToMake(wish, place, choice, context.desired);
-    // Those of earlier wishes.
-    const obsolete = attached ? own.filter(({ portId }) => portId === null) : [];
-    const removed = obsolete.flatMap((one) => dismissal(one, wish.keep || one.keep, context));
-    return { ...serving, actions: [...removed, made] };
-  }
-  if (!isThere) {
-    // Neutron may refuse it for good, when the old one is off the port.
-    if (attached && attached.networkId !== chosen.networkId) return refuse(new CloudError('invalid', OTHER_NETWORK));
-    // A port's address has one floating IP.
-    const makeRoom = attached ? [moving(attached, null, context)] : [];
-    return { ...vip, actions: [...makeRoom, moving(chosen, vipPortId, context)], address: undefined };
-  }
-  const removed = own
+  const around = { ...context, attached, own, vipPortId };
+  if (chosen instanceof CloudError) return planRefused(chosen, around);
+  if (chosen !== 'make' && chosen.portId === vipPortId) return planServed(wish, chosen, around);
+  if (attached && !mayTouch(attached, context)) return refuse(new CloudError('conflict', NOT_OWN), around);
+  return chosen === 'make' ? planToMake(wish, around) : planToAttach(chosen, around);
+}
+
+interface Around extends FloatingIPContext {
+  readonly attached: ObservedFloatingIP | undefined;
+  /** Free, or on the VIP. */
+  readonly own: readonly ReturnType<typeof floatingIPIn>[];
+  readonly vipPortId: string;
+}
+
+function planNone(
+  wish: Extract<FloatingIPWish, { kind: 'none' }>,
+  own: readonly ReturnType<typeof floatingIPIn>[],
+  context: FloatingIPContext,
+): Pick<FloatingIPPlan, 'actions' | 'warnings'> {
+  // One that was kept earlier stays.
+  const ours = own.filter(({ keep, portId }) => portId !== null || !keep);
+  const others = context.loadBalancer.floatingIPs.filter(({ id }) => !own.some((one) => one.id === id));
+  const all = [...ours, ...others];
+  const going = all.filter((one) => mayTouch(one, context));
+  return {
+    actions: going.flatMap((one) => dismissal(one, wish.keep, context)),
+    warnings: going.length < all.length ? [{ reason: 'FloatingIPNotOwn', message: NOT_OWN }] : [],
+  };
+}
+
+/** Reached where it is reached now. */
+const serving = (
+  { attached }: Pick<Around, 'attached'>,
+  ...actions: readonly LoadBalancerAction[]
+): Omit<FloatingIPPlan, 'refused'> => ({ actions, address: attached?.address, warnings: [] });
+
+const refuse = (refused: CloudError, around: Around): FloatingIPPlan => ({ ...serving(around), refused });
+
+/** What had made room for what another has by now is put back first. */
+function planRefused(refused: CloudError, around: Around): FloatingIPPlan {
+  const { attached, own, vipPortId } = around;
+  const back = attached ? undefined : own.find((one) => isInStatus(one, around));
+  return back ? serving(around, moving(back, vipPortId, around)) : refuse(refused, around);
+}
+
+function planServed(wish: Wish, chosen: ObservedFloatingIP, around: Around): FloatingIPPlan {
+  const removed = around.own
     .filter(({ id }) => id !== chosen.id)
-    .flatMap((one) => dismissal(one, wish.keep || one.keep, context));
-  return { ...vip, actions: [...removed, ...remark(chosen, wish.keep, context)], address: chosen.address };
+    .flatMap((one) => dismissal(one, wish.keep || one.keep, around));
+  return serving({ attached: chosen }, ...removed, ...remark(chosen, wish.keep, around));
+}
+
+function planToAttach(chosen: ObservedFloatingIP, around: Around): FloatingIPPlan {
+  const { attached, vipPortId } = around;
+  // Neutron may refuse it for good, when the old one is off the port.
+  if (attached && attached.networkId !== chosen.networkId) {
+    return refuse(new CloudError('invalid', OTHER_NETWORK), around);
+  }
+  // A port's address has one floating IP.
+  const makeRoom = attached ? [moving(attached, null, around)] : [];
+  return serving({ attached: undefined }, ...makeRoom, moving(chosen, vipPortId, around));
+}
+
+function planToMake(wish: Wish, around: Around): FloatingIPPlan {
+  const { attached, desired, loadBalancer, own, vipPortId } = around;
+  const { floatingNetwork, vipAddress } = loadBalancer;
+  if (!floatingNetwork) {
+    // Not looked at: it is not ACTIVE yet, or the cloud config has changed since the look.
+    const text = 'the network of the floating IP is not known yet; it is read again';
+    return refuse(new CloudError('retry-after', text, { effect: 'none' }), around);
+  }
+  const { networkId, subnets } = floatingNetwork;
+  if (networkId === null) {
+    const warning = { reason: 'NoFloatingNetwork', message: NO_NETWORK };
+    return { actions: [], address: attached?.address ?? vipAddress ?? undefined, warnings: [warning] };
+  }
+  if (attached && attached.networkId !== networkId) return refuse(new CloudError('invalid', OTHER_NETWORK), around);
+  const choice = choiceOf(wish, { networkId, subnets });
+  if (choice instanceof CloudError) return refuse(choice, around);
+  const free = own.filter(({ portId }) => portId === null);
+  if (!attached) {
+    // One that had made room for what has gone since: what is asked for may never come.
+    const back = preferred(
+      free.filter((one) => one.networkId === networkId),
+      around,
+    );
+    if (back) return serving(around, moving(back, vipPortId, around));
+  }
+  // Beside the one that serves: Neutron gives an address that is chosen to administrators alone.
+  const place = attached ? { networkId } : { vipPortId, networkId, fixedIP: fixedIPOf(loadBalancer) };
+  // Those of earlier wishes.
+  const removed = attached ? free.flatMap((one) => dismissal(one, wish.keep || one.keep, around)) : [];
+  return serving(around, ...removed, actionToMake(wish, place, choice, desired));
 }
 
 /** Only where nothing that a look at the load balancer shows first could choose another: a port of the user's own may have one already. */
@@ -134,6 +172,9 @@ export function floatingIPOfNew(
 const NOT_OWN =
   "The load balancer has a floating IP that is not proved to be this Service's; it stays attached until whoever attached it detaches it";
 
+const NO_NETWORK =
+  'The project sees no external network with a subnet: no floating IP can be created for the Service. Set floating-network-id';
+
 const OTHER_NETWORK =
   'the floating IP that loadBalancerIP asks for is in another external network than the one that the load balancer has, and may not lead to it; ask for one in the same network, or recreate the Service';
 
@@ -156,7 +197,7 @@ function choose(
   const { floatingIPs, requestedFloatingIP, vipPortId } = context.loadBalancer;
   if (wish.kind === 'any') {
     // The one that is attached stays, whichever: as CPO does.
-    return floatingIPs[0] ?? own.toSorted((a, b) => (a.id < b.id ? -1 : 1))[0] ?? 'make';
+    return floatingIPs[0] ?? preferred(own, context) ?? 'make';
   }
   const there = requestedFloatingIP ?? own.find((one) => one.address === wish.address);
   if (!there) return 'make';
@@ -166,6 +207,14 @@ function choose(
   const text = `the floating IP ${wish.address}, which loadBalancerIP asks for, is attached elsewhere; detach it, or ask for another`;
   return new CloudError('conflict', text);
 }
+
+/** The one where the Service was reached last. */
+function preferred(ones: readonly ObservedFloatingIP[], context: FloatingIPContext): ObservedFloatingIP | undefined {
+  return ones.find((one) => isInStatus(one, context)) ?? ones.toSorted((a, b) => (a.id < b.id ? -1 : 1))[0];
+}
+
+const isInStatus = ({ address }: ObservedFloatingIP, { desired }: FloatingIPContext): boolean =>
+  desired.service.ingress.some(({ ip }) => ip === address);
 
 function addressNotForThis(address: string, { desired }: Pick<FloatingIPContext, 'desired'>): CloudError {
   return notForThis(`the floating IP ${address}, which loadBalancerIP asks for,`, desired.service.namespace);
@@ -256,9 +305,7 @@ function moving(one: ObservedFloatingIP, portId: string | null, context: Floatin
   const { address, id } = one;
   const { loadBalancer, target } = context;
   const summary = `${portId === null ? 'detach' : 'attach'} the floating IP ${address}`;
-  const fixedIP = portId === null ? undefined : fixedIPOf(loadBalancer);
-  const body = { port_id: portId, ...(fixedIP !== undefined && { fixed_ip_address: fixedIP }) };
-  const change = { op: 'neutron', request: putNeutron('floatingips', id, body) } as const;
+  const change = floatingIPMove(one, portId, portId === null ? undefined : fixedIPOf(loadBalancer));
   const kind: ThingKind & PartKind = 'floating-ip';
   if (isOwn(one, context)) return actionOf('update', { kind, id }, summary, change);
   return touching(actionOf('update', target, summary, change), [{ kind, id }]);
@@ -270,9 +317,9 @@ function dismissal(one: ObservedFloatingIP, keep: boolean, context: FloatingIPCo
   return one.portId === null ? [] : [moving(one, null, context)];
 }
 
-export function deletion({ address, id }: ObservedFloatingIP): LoadBalancerAction {
-  const change = deletionOf('floatingips', id);
-  return actionOf('delete', { kind: 'floating-ip', id }, `delete the floating IP ${address}`, change);
+export function deletion(one: ObservedFloatingIP): LoadBalancerAction {
+  const { address, id } = one;
+  return actionOf('delete', { kind: 'floating-ip', id }, `delete the floating IP ${address}`, floatingIPDeletion(one));
 }
 
 /** Whether it is to be kept stands on the floating IP too: its Service may be gone when that is asked. */

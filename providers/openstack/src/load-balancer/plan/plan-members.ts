@@ -20,7 +20,7 @@ import {
   type ObservedPool,
 } from '../observed-tree.ts';
 import { transportOf } from './diff-listeners.ts';
-import { diffMembers } from './diff-pool.ts';
+import { diffMembers, endPointOf } from './diff-pool.ts';
 import { actionsOf, healthOf } from './diff.ts';
 import { isOwnChild } from '../listener-owner.ts';
 import { diffPorts } from './plan-security-group.ts';
@@ -130,9 +130,6 @@ function wantedMembers(
     return { ...rest, ...(checkedAt !== null && { monitorPort: checkedAt }) };
   });
 }
-
-const endPointOf = ({ address, port }: { readonly address: string; readonly port: number }): string =>
-  `${address} ${port}`;
 
 function familiesOf({ additionalVips, vipAddress }: ObservedLoadBalancer): readonly IPFamily[] {
   const all = [...(vipAddress ? [vipAddress] : []), ...additionalVips.map(({ address }) => address)];

@@ -12,7 +12,7 @@ import { cpoFloatingIPText } from '../service-identity.ts';
 import { floatingIPIn, loadBalancerIn, type ObservedFloatingIP, type PartKind } from '../observed-tree.ts';
 import { markedDescription, ownersIn, unmarked } from '../ownership.ts';
 import { actionOf, leaving, touching, type Target } from './change.ts';
-import { markChange, putNeutron } from './neutron-requests.ts';
+import { floatingIPMove, markChange } from './neutron-requests.ts';
 import { isClaimable } from '../predecessor.ts';
 import { planClaims } from './claims.ts';
 import { heirsOf } from '../listener-owner.ts';
@@ -123,9 +123,8 @@ function detachOthers(part: LoadBalancerPart, context: RemovingContext): readonl
   });
 }
 
-function detachment({ address, id }: ObservedFloatingIP, target: Target): LoadBalancerAction {
-  const change = { op: 'neutron', request: putNeutron('floatingips', id, { port_id: null }) } as const;
-  return actionOf('update', target, `detach the floating IP ${address}`, change);
+function detachment(one: ObservedFloatingIP, target: Target): LoadBalancerAction {
+  return actionOf('update', target, `detach the floating IP ${one.address}`, floatingIPMove(one, null));
 }
 
 /** Without our mark, and without the words by which we, as CPO does, know what was made for a Service: it is the user's now. */

@@ -7,7 +7,7 @@ import { actionOf, leaving, type ChangeOf, type PlannedRequest, type Target } fr
 import { removeListener } from './diff-listeners.ts';
 import { actionsOf, removePool, type Step } from './diff.ts';
 import { deleteRequest, tagsAfter, tagsChange } from './octavia-requests.ts';
-import { cpoPrefix, heirsOf, isOwnChild } from '../listener-owner.ts';
+import { cpoTagsIn, heirsOf, isOwnChild } from '../listener-owner.ts';
 
 export interface RemovingContext extends Pick<DesiredLoadBalancer, 'others'> {
   readonly identity: ServiceIdentity;
@@ -54,6 +54,7 @@ function deletionOf(
     op: 'delete-load-balancer',
     loadBalancerId: id,
     request,
+    cpoTags: cpoTagsIn(loadBalancerIn(part).tags),
     ...(lastSharer && { lastSharer }),
   } as const;
   return actionOf('delete', targetOf(part), summary, change);
@@ -132,21 +133,19 @@ function leave(
 export function isSharedByOthers(part: LoadBalancerPart, context: RemovingContext): boolean {
   const ours = ourCpoTags(part, context);
   const listeners = loadBalancerIn(part).children?.listeners ?? [];
-  return listeners.some(
-    (one) => !isOurs(one, part, context) && one.tags.some((tag) => tag.startsWith(cpoPrefix) && !ours.includes(tag)),
-  );
+  return listeners.some((one) => !isOurs(one, part, context) && cpoTagsIn(one.tags).some((tag) => !ours.includes(tag)));
 }
 
 /** While it changes its listeners are not read: until they are, a tag of CPO's is another Service's that is served. */
 export function mayServeOthers(part: LoadBalancerPart, context: RemovingContext): boolean {
   const { children, tags } = loadBalancerIn(part);
   const ours = ourCpoTags(part, context);
-  return !children && tags.some((tag) => tag.startsWith(cpoPrefix) && !ours.includes(tag));
+  return !children && cpoTagsIn(tags).some((tag) => !ours.includes(tag));
 }
 
 /** CPO's tags of this Service: of one that is gone only its listeners still say them, and the name of what was made for it. */
 function ourCpoTags(part: LoadBalancerPart, context: RemovingContext): readonly string[] {
-  const tagged = ownListeners(part, context).flatMap(({ tags }) => tags.filter((tag) => tag.startsWith(cpoPrefix)));
+  const tagged = ownListeners(part, context).flatMap(({ tags }) => cpoTagsIn(tags));
   const own = part.kind === 'load-balancer' ? [loadBalancerIn(part).name] : [];
   return [
     ...new Set([...context.identity.names.map(({ loadBalancer }) => loadBalancer), ...tagged, ...own]),
