@@ -26,7 +26,7 @@ export interface WantedPart {
   readonly touches?: readonly PartName[];
 }
 
-/** The Service's own parts that are ready, by kind and key; `undefined`: it is not there yet, or will not stay. */
+/** The Service's own parts that are ready, by kind and key, or ID; `undefined`: it is not there yet, or will not stay. */
 export type ThereParts = (kind: string, key?: string) => LoadBalancerPart | undefined;
 
 /** A request that the cloud has taken and not ended: see `LoadBalancerActionResult`. */

@@ -195,7 +195,8 @@ class Making {
   }
 
   #ready(kind: string, key: string): KeyedPart | undefined {
-    return this.#own.find((part) => part.kind === kind && keyOf(part) === key && this.#isUsable(part));
+    const isIt = (part: KeyedPart): boolean => part.kind === kind && (keyOf(part) === key || part.id === key);
+    return this.#own.find((part) => isIt(part) && this.#isUsable(part));
   }
 
   #isUsable(part: KeyedPart): boolean {
@@ -331,11 +332,15 @@ function updateOf(
   };
 }
 
+/** Of thousands of members, which many parts are to have: made once. */
+const asSets = new WeakMap<readonly unknown[], ReadonlySet<unknown>>();
+
 /** Of listeners, rules or members, one that is there is not wanted any more. */
 function lacksOne(wanted: unknown, there: unknown): boolean {
   if (!Array.isArray(there) || !Array.isArray(wanted)) return false;
   // Thousands of members are texts.
-  const same = new Set<unknown>(wanted);
+  const same = asSets.get(wanted) ?? new Set<unknown>(wanted);
+  asSets.set(wanted, same);
   const isWanted = (one: unknown): boolean =>
     same.has(one) || (typeof one === 'object' && wanted.some((other) => isDeepStrictEqual(one, other)));
   return !there.every(isWanted);

@@ -43,7 +43,7 @@ const part = (id: string, leftOut: LeftOut): LoadBalancerPart => ({
   id,
   owner,
   state: 'ready',
-  attributes: { leftOut: leftOut.of(id) },
+  attributes: { leftOut: leftOut.of(id, ['i-0']) },
 });
 const complete: LoadBalancerPlan = { actions: [], complete: true, ingress: [{ hostname: 'web' }] };
 
@@ -57,6 +57,8 @@ test('who is left out is shown as there for a while; the plan is complete, with 
     [leftOut.with('a', ['i-0']), leftOut.without('a', ['i-0', 'i-2'])],
     [['i-0', 'i-1', 'i-2'], ['i-0']],
   );
+  // Where no other one is served, all count again.
+  assert.deepEqual([leftOut.of('a', []), leftOut.with('a', []), leftOut.without('a', ['i-2'])], [[], [], ['i-2']]);
   const shown = part('a', leftOut);
   const warnings = [
     {
@@ -71,7 +73,7 @@ test('who is left out is shown as there for a while; the plan is complete, with 
   assert.equal(check({ ...desired('u'), wanted: false }), complete);
   assert.equal(check(desired('u'), [{ ...shown, owner: { ...owner, uid: 'other' } }]), complete);
   await clock.advance(50_000);
-  assert.deepEqual([leftOut.with('a', ['i-0']), leftOut.of('a')], [['i-0'], []]);
+  assert.deepEqual([leftOut.with('a', ['i-0']), leftOut.of('a', ['i-0'])], [['i-0'], []]);
   assert.equal(check(desired('u'), [part('a', leftOut)]), complete);
   const long = new LeftOutError(['i-1'], new CloudError('conflict', 'x'.repeat(1_000)));
   leftOut.note('a', long);
@@ -96,15 +98,15 @@ test('the same again is tried after twice the time, half an hour at most; with a
   assert.deepEqual([await tried('i-1', 'i-2'), await tried('i-1', 'i-2'), await tried('i-1', 'i-2')], [1, 2, 4]);
   // Fewer are tried no sooner, and sooner than it is due only with what changes anyway.
   leftOut.trying('a');
-  assert.deepEqual(leftOut.of('a'), []);
+  assert.deepEqual(leftOut.of('a', ['i-0']), []);
   await told.apply(first!, desired('u'), leavesOut('i-1'));
   assert.equal(waits(), 4);
   leftOut.trying('a');
   await told.apply(first!, desired('u'), async () => ({ kind: 'done' }));
-  assert.deepEqual([await tried('i-1'), leftOut.of('a')], [1, ['i-1']]);
+  assert.deepEqual([await tried('i-1'), leftOut.of('a', ['i-0'])], [1, ['i-1']]);
   // What another change of the part says nothing of stays.
   await told.apply(first!, desired('u'), async () => ({ kind: 'done' }));
-  assert.deepEqual(leftOut.of('a'), ['i-1']);
+  assert.deepEqual(leftOut.of('a', ['i-0']), ['i-1']);
 });
 
 test('parts that are due soon after another are tried with it', async () => {

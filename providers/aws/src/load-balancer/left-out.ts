@@ -49,7 +49,7 @@ export class WaitsError extends CloudError {
   }
 }
 
-/** All but these machines has been done of the part. */
+/** All but these machines has been done of the part, and others are served. */
 export class LeftOutError extends WaitsError {}
 
 /** `i-1, i-2 and 3 others`. */
@@ -79,22 +79,28 @@ export class LeftOut {
     this.#clock = clock;
   }
 
-  /** Those that are not to be tried again yet: an attribute of the part, for `told`. */
-  of(part: string): readonly string[] {
-    const known = this.#known.get(part);
-    return known && !known.isOver && this.#clock.monotonic() - known.at < known.waitMs ? known.ids : [];
+  /** Of a part with these registered, those that are not to be tried again yet: an attribute of it, for `told`. None where no other is served. */
+  of(part: string, ids: readonly string[]): readonly string[] {
+    const left = this.#left(part);
+    const all = new Set(left);
+    return ids.some((id) => !all.has(id)) ? left : [];
   }
 
   /** As shown: with those. */
   with(part: string, ids: readonly string[]): readonly string[] {
-    const left = this.of(part);
+    const left = this.of(part, ids);
     return left.length === 0 ? ids : [...new Set([...ids, ...left])].toSorted();
   }
 
   /** Of what is registered, without those. */
   without(part: string, ids: readonly string[]): readonly string[] {
-    const known = new Set(this.of(part));
-    return ids.filter((id) => !known.has(id));
+    const left = new Set(this.of(part, ids));
+    return ids.filter((id) => !left.has(id));
+  }
+
+  #left(part: string): readonly string[] {
+    const known = this.#known.get(part);
+    return known && !known.isOver && this.#clock.monotonic() - known.at < known.waitMs ? known.ids : [];
   }
 
   /** The same again is tried ever more seldom; with another among them, soon. */
@@ -102,7 +108,7 @@ export class LeftOut {
     const at = this.#clock.monotonic();
     for (const [id, known] of this.#known) if (at - known.at >= 2 * LONGEST_MS) this.#known.delete(id);
     const before = this.#known.get(part);
-    const left = this.of(part);
+    const left = this.#left(part);
     const isNewTry = left.length === 0;
     const earlier = (isNewTry ? before?.ids : before?.earlier) ?? [];
     const isSame = error.ids.every((id) => earlier.includes(id) || left.includes(id));

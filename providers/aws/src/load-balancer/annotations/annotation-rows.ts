@@ -120,6 +120,7 @@ const rows: Rows = {
     values: 'string',
     maxLength: ANNOTATION_LENGTH,
     meaning: 'Tags for what is created, `key=value,key`; at most 40. Default: none.',
+    dangerous: 'opens ports of whatever gets its security groups by their tags',
   },
   nodeLabels: {
     name: 'target-node-labels',

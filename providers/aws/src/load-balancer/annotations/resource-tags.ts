@@ -6,9 +6,12 @@ import { keyValuesOf } from './key-values.ts';
 const MOST = 40;
 const KEY_LENGTH = 128;
 const VALUE_LENGTH = 256;
-/** Of AWS itself, and what says to whom something belongs: here, and to the other programs that would change or delete it by that. */
+/**
+ * Of AWS itself, and what says to whom something belongs: here, and to the other programs that would change, delete or use it by that. Karpenter
+ * gives new nodes the security groups that have its tag.
+ */
 const RESERVED =
-  /^(?:aws:|KubernetesCluster$|(?:[a-z0-9-]+\.)*(?:kubernetes\.io|k8s\.aws|eks\.amazonaws\.com|outrigger\.dev)\/)/iu;
+  /^(?:aws:|eks:|KubernetesCluster$|(?:[a-z0-9-]+\.)*(?:(?:kubernetes|eksctl|(?:x-)?k8s)\.io|k8s\.aws|karpenter\.sh|eks\.amazonaws\.com|outrigger\.dev)\/)/iu;
 
 /** Throws `invalid` where AWS would refuse one, and where one says that something is another's. */
 export function additionalTagsOf(text: string | undefined): Readonly<Record<string, string>> {

@@ -205,7 +205,16 @@ test('tags that say whose something is are refused', () => {
     'elbv2.k8s.aws/cluster',
     'service.eks.amazonaws.com/stack',
     'elbv2.EKS.amazonaws.com/cluster',
+    'karpenter.sh/discovery',
+    'karpenter.k8s.aws/cluster',
+    'sigs.k8s.io/cluster-api-provider-aws/cluster/other',
+    'kops.k8s.io/instancegroup',
+    'k8s.io/cluster-autoscaler/enabled',
+    'cluster.x-k8s.io/cluster-name',
+    'alpha.eksctl.io/cluster-name',
+    'eks:cluster-name',
   ];
+  assert.deepEqual(settings({ set: { tags: 'not-k8s.io=a,weeks:a=b' } }).tags, { 'not-k8s.io': 'a', 'weeks:a': 'b' });
   for (const key of reserved)
     for (const text of [key, `${key} `])
       assert.throws(() => settings({ set: { tags: `${text}=owned` } }), /to whom it belongs/, key);
@@ -264,12 +273,13 @@ test('node labels: a key alone stands for any value', () => {
   );
 });
 
-test('each annotation that names something of the account is marked, and each text is bounded', () => {
+test('each annotation that names something of the account, or by whose tags others choose, is marked, and each text is bounded', () => {
   const marked = annotations.declared.filter(({ dangerous }) => dangerous !== undefined).map(({ name }) => name);
   const keys = [
     'subnets',
     'eipAllocations',
     'privateAddresses',
+    'tags',
     'securityGroups',
     'extraSecurityGroups',
     'certificate',

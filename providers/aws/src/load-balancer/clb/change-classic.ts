@@ -138,7 +138,7 @@ export class ClassicChange {
 
   /**
    * The nodes let it in first. New ones come before old ones go, and these go whatever becomes of those that come; but where none comes or
-   * stays, those that are there serve on. Rejects with a `LeftOutError` for those that cannot come, with a `WaitsError` where that is all.
+   * stays, those that are there serve on. Rejects with a `LeftOutError` for those that cannot come, with a `WaitsError` where none is served.
    */
   async instances(there: LoadBalancerDescription, wanted: readonly string[], source?: string): Promise<void> {
     const registered = instancesIn(there);
@@ -161,8 +161,9 @@ export class ClassicChange {
     if (failure) throw failure;
     const error = closed?.error ?? refused.error;
     if (!error) return;
-    const isDone = mayGo || going.length === 0;
-    throw new (isDone ? LeftOutError : WaitsError)([...(closed?.instances ?? []), ...refused.ids], error);
+    const left = new Set([...(closed?.instances ?? []), ...refused.ids]);
+    const isDone = wanted.some((id) => !left.has(id));
+    throw new (isDone ? LeftOutError : WaitsError)(left, error);
   }
 
   async #deregister(ids: readonly string[]): Promise<void> {

@@ -4,6 +4,7 @@ import type { ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit'
 import type { LoadBalancerDescription } from '../../client/generated/elb.ts';
 import { pages } from '../../client/pages.ts';
 import { CLASSIC, LISTENER, LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
+import { WaitsError } from '../left-out.ts';
 import { maySee, touchesOf } from '../named-things.ts';
 import { loadBalancerName } from '../names.ts';
 import { isMadeByPredecessor, isServed, readSurely, sameSet, tagsOfRequest } from '../nlb/nlb-setup.ts';
@@ -146,7 +147,7 @@ class ClassicCalls {
       tags,
       settings: hash,
       instances: leftOut.with(nameOf(thing), instances),
-      leftOut: leftOut.of(nameOf(thing)),
+      leftOut: leftOut.of(nameOf(thing), instances),
       access: isOpen,
       dnsName: thing.DNSName,
     };
@@ -190,8 +191,16 @@ class ClassicCalls {
     const change = new ClassicChange(this.#setup, id, call);
     const there = await this.#read(id, change);
     const has = (name: keyof ClassicShape | keyof Members): boolean => changed.includes(name);
+    let groups = shape.securityGroups;
+    let waits: WaitsError | undefined;
     // Whole, before what AWS may refuse: a group that is to go lets its clients in as long as it is there.
-    if (has('securityGroups')) await this.#changeGroups(id, there, shape.securityGroups, change, call);
+    try {
+      if (has('securityGroups')) await this.#changeGroups(id, there, groups, change, call);
+    } catch (error) {
+      if (!(error instanceof WaitsError)) throw error;
+      waits = error;
+      groups = this.#openFirst(there, shapeIn(there).securityGroups);
+    }
     if (has('subnets')) await change.subnets(there, shape.subnets);
     if (has('listeners')) await change.listeners(there, shape.listeners);
     if (shape.tlsPolicy !== undefined && shape.tlsPolicy !== shapeIn(there).tlsPolicy) {
@@ -203,9 +212,10 @@ class ClassicCalls {
     if (has('tags')) await this.tagging.follow(id, shape.tags, call);
     if (has('instances') || has('access')) {
       this.#setup.leftOut.trying(id);
-      const [source] = this.#setup.access.sourcesOf(shape.securityGroups);
+      const [source] = this.#setup.access.sourcesOf(groups);
       await change.instances(there, shape.instances, source);
     }
+    if (waits) throw waits;
   }
 
   async #changeGroups(
@@ -233,11 +243,15 @@ class ClassicCalls {
     there: LoadBalancerDescription,
     wanted: readonly string[],
   ): { readonly left: readonly string[]; readonly held: readonly string[] } {
-    const { access } = this.#setup;
     const before = shapeIn(there).securityGroups.filter((id) => !wanted.includes(id));
-    const open = before.filter((id) => access.isOpen(id, instancesIn(there)));
-    const left = [...new Set([...open, ...before])];
+    const left = this.#openFirst(there, before);
     return { left, held: left.slice(0, Math.max(0, MOST_GROUPS - wanted.length)) };
+  }
+
+  /** AWS shows them in any order. */
+  #openFirst(there: LoadBalancerDescription, groups: readonly string[]): readonly string[] {
+    const open = groups.filter((id) => this.#setup.access.isOpen(id, instancesIn(there)));
+    return [...new Set([...open, ...groups])];
   }
 
   /** A group that the Service or the config has named stays: that nodes let it in goes with the last load balancer that has it. */

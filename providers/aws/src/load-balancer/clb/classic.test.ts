@@ -422,3 +422,38 @@ test('an instance that AWS does not know, or whose group is nobody’s, keeps no
   await assertTold([bad[0]!, foreign.id], second, third);
   assert.deepEqual(site.classic.instanceIds.toSorted(), [second, third, 'i-0fedcba9876543210'].toSorted());
 });
+
+test('where no instance can come that is an error, and not a Service that is as it can be', async () => {
+  const { site } = rig();
+  const { cluster } = site;
+  const stranger = site.aws.addSecurityGroup({ vpcId: cluster.vpcId, name: 'stranger' });
+  const foreign = site.aws.addInstance({ subnetId: `${cluster.privateSubnets[0]}`, groupIds: [stranger] });
+  const all = site.desired(aService(), [0]);
+  const [one] = all.backEnds;
+  const node = { ...one!.node, providerID: `aws:///eu-central-1a/${foreign.id}` };
+  const alone = { ...all, backEnds: [{ ...one!, node }] };
+  for (let pass = 0; pass < 3; pass++) await assert.rejects(site.bring(alone), new RegExp(foreign.id, 'u'));
+  assert.equal((await site.plan(alone)).complete, false);
+  // As soon as another one is served it is left out, with a warning.
+  await site.bring({ ...all, backEnds: [...all.backEnds, ...alone.backEnds] });
+  assert.deepEqual(site.classic.instanceIds, [cluster.instances[0]?.id]);
+});
+
+test('nodes come and go while a node that is served has no room for another security group', async () => {
+  const { bring, site } = rig();
+  const [one, two, three] = setAside(site);
+  await bring({ set: { securityGroups: `${one},${two}` } }, [0, 1]);
+  site.aws.account.classics.seed({ ...site.classic, groupIds: [two, one] });
+  await site.clock.advance(60_000);
+  const full = { operation: 'AuthorizeSecurityGroupIngress', status: 400, code: 'RulesPerSecurityGroupLimitExceeded' };
+  site.aws.faults.set({ ...full, times: 1_000 });
+  const set = { securityGroups: three, idleTimeout: '120' };
+  await assert.rejects(bring({ set }, [1, 2]), /is full/u);
+  const [, second, third] = site.cluster.instances;
+  assert.deepEqual(site.classic.instanceIds.toSorted(), [`${second?.id}`, `${third?.id}`].toSorted());
+  assert.deepEqual([site.classic.groupIds, site.letIn()], [[two, one], [one]]);
+  assert.deepEqual(site.classic.attributes.ConnectionSettings, { IdleTimeout: 120 });
+  site.aws.faults.set();
+  await bring({ set }, [1, 2]);
+  assert.deepEqual([site.classic.groupIds, site.letIn()], [[three], [three]]);
+});

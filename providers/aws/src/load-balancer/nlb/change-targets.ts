@@ -14,15 +14,15 @@ type Needs = Pick<NlbSetup, 'access' | 'client' | 'leftOut' | 'targets'>;
 interface Change {
   readonly owner: Owner;
   readonly wanted: readonly string[];
-  /** Of those that are there, too. */
-  readonly closed: Closed | undefined;
+  /** Those that are there have to let it in, too. */
+  readonly opens: boolean;
 }
 
-/** What can be changed is; rejects with a `LeftOutError` for what AWS, or the security group of its node, does not take, with a `WaitsError` where that is all. */
+/** What can be changed is; rejects with a `LeftOutError` for what AWS, or the security group of its node, does not take, with a `WaitsError` where none is served. */
 export async function changeTargets(
   { access, client, leftOut, targets }: Needs,
   arn: string,
-  { closed: shut, owner, wanted }: Change,
+  { opens, owner, wanted }: Change,
   call: CallContext,
 ): Promise<void> {
   leftOut.trying(arn);
@@ -31,10 +31,11 @@ export async function changeTargets(
   let failure: Error | undefined;
   let closed: Closed | undefined;
   const open = async (): Promise<void> => {
-    if (coming.length === 0 || !access.usesShared) return;
-    const own = await access.spreadRules(loadBalancerName(owner.uid), coming, call);
+    const asked = opens ? wanted : coming;
+    if (asked.length === 0 || !access.usesShared) return;
+    const own = !opens && (await access.spreadRules(loadBalancerName(owner.uid), asked, call));
     closed = typeof own === 'object' ? own : undefined;
-    if (own === false) closed = await access.useShared((shared) => access.open(shared, coming, call), call);
+    if (own === false) closed = await access.useShared((shared) => access.open(shared, asked, call), call);
   };
   const refused: string[] = [];
   const registered: string[] = [];
@@ -69,10 +70,10 @@ export async function changeTargets(
   }
   if (failure) throw failure;
   targets.changed(arn, taken);
-  const ids = [...(shut?.instances ?? []), ...(closed?.instances ?? []), ...refused];
-  if (ids.length === 0) return;
-  const isDone = taken.every((id) => wanted.includes(id));
-  throw new (isDone ? LeftOutError : WaitsError)(ids, shut?.error ?? closed?.error ?? refusal(refused));
+  const left = new Set([...(closed?.instances ?? []), ...refused]);
+  if (left.size === 0) return;
+  const isDone = wanted.some((id) => !left.has(id));
+  throw new (isDone ? LeftOutError : WaitsError)(left, closed?.error ?? refusal(refused));
 }
 
 /** One that AWS does not take fails the request of all: without those that it names it is sent once more. Gives them back. */

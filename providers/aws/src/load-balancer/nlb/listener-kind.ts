@@ -7,7 +7,7 @@ import { arnOf } from '../observe/elbv2-look.ts';
 import { readTags } from '../observe/read-tags.ts';
 import { ownerIn, tagList, type Tags } from '../ownership.ts';
 import { deletion, made, readSurely, tagsOfRequest, wantedOf, type NlbSetup } from './nlb-setup.ts';
-import { targetGroupKey } from './target-group-kind.ts';
+import { currentKey, targetGroupKey } from './target-group-kind.ts';
 
 interface Shape {
   readonly loadBalancer: string;
@@ -36,9 +36,13 @@ export function listenerKind(setup: NlbSetup): PartKind {
       wantedOf(setup, desired, there, (settings) => {
         const loadBalancer = there(LOAD_BALANCER)?.id;
         const wanted = settings.listeners.flatMap((one) => {
-          const targetGroup = there(TARGET_GROUP, targetGroupKey(one, settings))?.id;
-          if (loadBalancer === undefined || targetGroup === undefined) return [];
           const { certificate = null, port, protocol, tlsPolicy = USUAL_TLS_POLICY } = one;
+          const key = `${port}`;
+          const groupKey = targetGroupKey(one, settings);
+          // Until then nothing of it changes: its protocol has to fit its target group.
+          if (currentKey(one, settings, there) !== groupKey) return [{ key, attributes: {} }];
+          const targetGroup = there(TARGET_GROUP, groupKey)?.id;
+          if (loadBalancer === undefined || targetGroup === undefined) return [];
           const shape: Shape = {
             loadBalancer,
             protocol: protocol as Shape['protocol'],
@@ -46,7 +50,7 @@ export function listenerKind(setup: NlbSetup): PartKind {
             certificate,
             tlsPolicy: protocol === 'TLS' ? tlsPolicy : null,
           };
-          return [{ key: `${port}`, attributes: { ...shape } }];
+          return [{ key, attributes: { ...shape } }];
         });
         return wanted.length === settings.listeners.length ? wanted : undefined;
       }),

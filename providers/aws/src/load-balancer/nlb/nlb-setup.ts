@@ -113,10 +113,14 @@ export function made<Thing>(operation: string, things: readonly Thing[] | undefi
   return thing;
 }
 
+/** Of what is wanted: all ports of a Service ask for the same targets. */
+const asSets = new WeakMap<readonly unknown[], ReadonlySet<unknown>>();
+
 /** Of thousands of targets, port by port: most are equal as they are, or differ at once. */
-export function sameSet(a: unknown, b: unknown): boolean {
-  if (!Array.isArray(a) || !Array.isArray(b)) return false;
-  if (a.length === b.length && a.every((one, i) => one === b[i])) return true;
-  const there = new Set<unknown>(a);
-  return b.every((one) => there.has(one)) && there.size === new Set(b).size;
+export function sameSet(there: unknown, wanted: unknown): boolean {
+  if (!Array.isArray(there) || !Array.isArray(wanted)) return false;
+  if (there.length === wanted.length && there.every((one, i) => one === wanted[i])) return true;
+  const all = asSets.get(wanted) ?? new Set<unknown>(wanted);
+  asSets.set(wanted, all);
+  return there.length >= all.size && there.every((one) => all.has(one)) && new Set(there).size === all.size;
 }

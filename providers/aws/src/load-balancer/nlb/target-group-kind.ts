@@ -1,10 +1,10 @@
 /** Target groups: one a node port, with the machines behind it. What AWS cannot change is in the key, so that another one is there before the old one goes. */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
-import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit';
+import { CloudError, type CallContext, type LoadBalancerPart } from '@outrigger/cloud-provider';
+import type { Attributes, ListedPart, PartKind, PartRequest, ThereParts } from '@outrigger/provider-kit';
 import type { TargetGroup } from '../../client/generated/elbv2.ts';
 import type { Listener } from '../annotations/listeners.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
-import { IN_USE_MS, LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
+import { IN_USE_MS, LISTENER, LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
 import { targetGroupName } from '../names.ts';
 import { groupArnOf } from '../observe/elbv2-look.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
@@ -73,21 +73,24 @@ export function targetGroupKind(setup: NlbSetup): PartKind {
     },
     isPredecessors: ({ attributes }, service) => isMadeByPredecessor(setup, attributes, service),
     wanted: (desired, there) =>
-      wantedOf(setup, desired, there, (settings) =>
-        settings.listeners.map((listener) => {
-          const { checkProtocol, ...fixed } = fixedOf(listener, settings);
+      wantedOf(setup, desired, there, (settings) => {
+        // Of a load balancer without a group, rules of its own let it in.
+        const isOpen = hasNoGroups(there(LOAD_BALANCER)?.attributes) ? undefined : true;
+        const all = new Map<string, Attributes>();
+        for (const one of settings.listeners) all.set(currentKey(one, settings, there), { isOpen });
+        for (const listener of settings.listeners) {
+          const fixed = fixedOf(listener, settings);
           const shape: Omit<Shape, 'targets'> = {
             ...fixed,
-            checkProtocol,
             check: checkOf(settings),
             settings: settingsFor(fixed.protocol, desired.service),
             tags: settings.tags,
-            // Of a load balancer without a group, rules of its own let it in.
-            isOpen: hasNoGroups(there(LOAD_BALANCER)?.attributes) ? undefined : true,
+            isOpen,
           };
-          return { key: targetGroupKey(listener, settings), attributes: { ...shape } };
-        }),
-      ),
+          all.set(keyOf(fixed), { ...shape });
+        }
+        return [...all].map(([key, attributes]) => ({ key, attributes }));
+      }),
     members: ({ backEnds }) => ({ targets: instanceIdsOf(backEnds) }),
     list: async (call, services) => {
       const { targetGroups } = await look.things(call, services);
@@ -148,7 +151,7 @@ class TargetGroupCalls {
     if (usesShared && ids.length > 0) await access.learn(ids, call);
     const judged = leftOut.without(arn, ids);
     const isOpen = !usesShared || ids.length === 0 || (sharedId !== undefined && access.isOpen(sharedId, judged));
-    return shownAs(one, hash, { ids: leftOut.with(arn, ids), isOpen, leftOut: leftOut.of(arn) });
+    return shownAs(one, hash, { ids: leftOut.with(arn, ids), isOpen, leftOut: leftOut.of(arn, ids) });
   }
 
   async create(request: PartRequest, call: CallContext): Promise<{ readonly id: string }> {
@@ -182,7 +185,7 @@ class TargetGroupCalls {
     { attributes, changed, owner }: PartRequest & { readonly changed: readonly string[] },
     call: CallContext,
   ): Promise<void> {
-    const { access, client } = this.#setup;
+    const { client } = this.#setup;
     const { check, checkProtocol, settings, tags, targets } = shapeIn(attributes);
     const arn = { TargetGroupArn: id };
     if (changed.includes('check')) {
@@ -198,13 +201,9 @@ class TargetGroupCalls {
     }
     if (changed.includes('tags')) await this.#tagging.follow(id, tags, call);
     const opens = changed.includes('isOpen');
-    const closed =
-      opens && access.usesShared
-        ? await access.useShared((shared) => access.open(shared, targets, call), call)
-        : undefined;
     // All are tried together: who is left out is known of the last try alone.
     if (opens || changed.includes('targets'))
-      await changeTargets(this.#setup, id, { owner, wanted: targets, closed }, call);
+      await changeTargets(this.#setup, id, { owner, wanted: targets, opens }, call);
   }
 }
 
@@ -226,6 +225,20 @@ function fixedOf({ nodePort, targetProtocol }: Listener, { families, health }: S
 
 export function targetGroupKey(listener: Listener, settings: ServiceSettings): string {
   return keyOf(fixedOf(listener, settings));
+}
+
+/** Of the one that the listener is to lead to for now: that to which it leads, if that has targets, until its own has some too. */
+export function currentKey(listener: Listener, settings: ServiceSettings, there: ThereParts): string {
+  const key = targetGroupKey(listener, settings);
+  if (hasTargets(there(TARGET_GROUP, key))) return key;
+  const id = there(LISTENER, `${listener.port}`)?.attributes['targetGroup'];
+  const current = there(TARGET_GROUP, id as string | undefined);
+  return hasTargets(current) ? (current.attributes['key'] as string) : key;
+}
+
+/** Not only such as are left out: these are shown where others are served. */
+function hasTargets(group: LoadBalancerPart | undefined): group is LoadBalancerPart {
+  return ((group?.attributes['targets'] ?? []) as readonly string[]).length > 0;
 }
 
 function keyOf({ checkProtocol, ipAddressType, nodePort, protocol }: Fixed): string {

@@ -156,6 +156,86 @@ test('where AWS takes none of the machines that are to be targets, those that ar
   assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000b']);
 });
 
+test('those that leave go also where the others could not be opened for the load balancer', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b']));
+  rig.opened.clear();
+  rig.unreachable = true;
+  await assert.rejects(rig.bring(desiredOf(serviceOf(), ['i-0000000a', 'i-0000000c'])), { code: 'unavailable' });
+  const [[group] = []] = rig.elbv2.targetGroups;
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000a']);
+});
+
+test('where no machine can be a target that is an error, and not a Service that is as it can be', async () => {
+  const rig = new NlbRig();
+  const desired = desiredOf(serviceOf());
+  for (const id of ['i-0000000a', 'i-0000000b']) rig.closed.add(id);
+  for (let pass = 0; pass < 3; pass++) await assert.rejects(rig.bring(desired), /the group has no tag/u);
+  assert.equal((await rig.plan(desired)).complete, false);
+  rig.closed.clear();
+  await rig.bring(desired);
+  assert.equal((await rig.plan(desired)).complete, true);
+});
+
+test('one that is left out is tried again as soon as it is the only one, however long it was to wait', async () => {
+  const rig = new NlbRig();
+  rig.elbv2.stopped.add('i-0000000b');
+  const both = desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b']);
+  for (const waitedMs of [0, 60_000, 120_000, 240_000, 480_000]) {
+    await rig.clock.advance(waitedMs);
+    await assertLeftOut(rig, both, /i-0000000b/u);
+  }
+  assert.equal((await rig.plan(both)).againAfterMs, 960_000);
+  // Its instance was terminated, and AWS has taken it out.
+  const [[group] = []] = rig.elbv2.targetGroups;
+  rig.elbv2.targets.get(group!)?.delete('i-0000000a');
+  await rig.clock.advance(600_000);
+  const alone = desiredOf(serviceOf(), ['i-0000000b']);
+  await assert.rejects(rig.bring(alone), /i-0000000b/u);
+  rig.elbv2.stopped.clear();
+  assert.deepEqual(await rig.bring(alone), ['update target-group']);
+  // Nobody is left out of what has no node at all.
+  await rig.bring(desiredOf(serviceOf(), []));
+  assert.equal((await rig.plan(desiredOf(serviceOf(), []))).warnings, undefined);
+});
+
+const moved = serviceOf({}, { ports: [{ name: 'p80', port: 80, protocol: 'UDP', nodePort: 31_000 }] });
+
+/** Node ports of target groups, with their targets; the first is the one that the listener leads to. */
+function serving({ elbv2 }: NlbRig): readonly (readonly [number | undefined, readonly string[]])[] {
+  const [{ thing } = { thing: undefined }] = elbv2.listeners.values();
+  const current = thing?.DefaultActions?.[0]?.TargetGroupArn;
+  return [...elbv2.targetGroups]
+    .map(([arn, stored]) => ({ arn, row: [stored.thing.Port, elbv2.targetsOf(arn).toSorted()] as const }))
+    .toSorted((a, b) => Number(b.arn === current) - Number(a.arn === current))
+    .map(({ row }) => row);
+}
+
+test('a listener stays with the target group that serves until the one in its place has a target', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b', 'i-0000000c']));
+  for (const id of ['i-0000000a', 'i-0000000b', 'i-0000000c']) rig.closed.add(id);
+  for (let pass = 0; pass < 3; pass++) await assert.rejects(rig.bring(desiredOf(moved)), /the group has no tag/u);
+  // It follows the nodes meanwhile.
+  assert.deepEqual(serving(rig), [
+    [30_080, ['i-0000000a', 'i-0000000b']],
+    [31_000, []],
+  ]);
+  assert.equal((await rig.plan(desiredOf(moved))).complete, false);
+  assert.equal(rig.elbv2.counts()['ModifyListener'], undefined);
+  rig.closed.delete('i-0000000b');
+  await rig.bring(desiredOf(moved));
+  assert.deepEqual(serving(rig), [[31_000, ['i-0000000b']]]);
+});
+
+test('without any node a listener leads to the new target group, and the old one goes', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf()));
+  await rig.bring(desiredOf(moved, []));
+  assert.deepEqual(serving(rig), [[31_000, []]]);
+  assert.equal((await rig.plan(desiredOf(moved, []))).complete, true);
+});
+
 test('what others took out by hand is back within ten minutes', async () => {
   const rig = new NlbRig();
   const desired = desiredOf(serviceOf());
@@ -203,4 +283,9 @@ test('the targets of hundreds of ports are one list, and are compared as sets', 
     [undefined, [], false],
   ] as const)
     assert.equal(sameSet(a, b), isSame, JSON.stringify([a, b]));
+  const wanted = ['x', 'y'];
+  let reads = 0;
+  const iterate = wanted[Symbol.iterator].bind(wanted);
+  Object.defineProperty(wanted, Symbol.iterator, { value: () => (reads++, iterate()) });
+  assert.deepEqual([sameSet(['y', 'x'], wanted), sameSet(['y', 'x', 'y'], wanted), reads], [true, true, 1]);
 });
