@@ -67,7 +67,6 @@ export function begin(before: ServiceState, bring: Bring, at: Surroundings): Ste
   if (wanted && backEnds.length === 0) effects.push({ kind: 'tell', note: noNodesNote });
   const state: ServiceState = {
     ...before,
-    settled: before.settled && { ...before.settled, upTo: 'touched' },
     work: { done: before.work?.done, episode, handles: [] },
     followed: undefined,
   };

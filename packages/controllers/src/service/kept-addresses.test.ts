@@ -184,6 +184,30 @@ test('nor do writes of its tenant in between, however many', async () => {
   await told.rig.stop();
 });
 
+test('nor does one that is refused, and selects no node but for a moment each four minutes', async () => {
+  let selects = true;
+  const told = await servedAtFloating(({ rig: { clock, provider } }) => {
+    provider.selectBackEnds = (_service, all) => (selects ? all : []);
+    const observe = provider.observe.bind(provider);
+    provider.observe = async (services, call) => {
+      await clock.sleep(500);
+      return observe(services, call);
+    };
+  });
+  const { api, clock } = told.rig;
+  told.parts = [balancer(VIP)];
+  for (let i = 0; i < 15; i++) {
+    for (const has of [false, true]) {
+      selects = has;
+      const annotations = { ...api.get('web')?.metadata?.annotations, 'tenant.example/pool': `${i} ${has}` };
+      api.apply('web', refusedSpec, { annotations });
+      await clock.advance(has ? 100 : 4 * 60_000);
+    }
+  }
+  assert.deepEqual(ips(told), []);
+  await told.rig.stop();
+});
+
 test('… and one that asks for no load balancer here any more gets none back', async () => {
   const ways: Readonly<Record<string, (told: Told) => void>> = {
     'another type': ({ rig }) => void rig.api.apply('web', { ...webSpec, type: 'ClusterIP' }),

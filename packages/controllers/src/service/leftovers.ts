@@ -52,6 +52,7 @@ export function leftoverOf(state: ServiceState, service: Service, read: readonly
     settled: undefined,
     followed: undefined,
     statusField: undefined,
+    recordField: undefined,
     readiness: undefined,
     adoption: undefined,
   };

@@ -3,7 +3,6 @@ import type { BackEnd, PartAnswer } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { reviewField } from '../contested-field.ts';
 import { judgeLook, questionKey, type Judged } from '../load-balancer/judge-look.ts';
-import { recordAction } from '../load-balancer/load-balancer-words.ts';
 import type { Bring, ServicePlan } from '../load-balancer/service-plan.ts';
 import { act } from './act.ts';
 import { answerOf } from './adoption.ts';
@@ -17,7 +16,8 @@ import { planLeftover, planService, releasedIfAsked } from './plan.ts';
 import { spent } from './polling.ts';
 import { endNote, failureNote, releasedNote, warningNote } from './service-events.ts';
 import { PROVISIONING, settledReadiness } from './readiness.ts';
-import { asRecorded, recordPatch, sameIngress, servedPatch } from './service-patch.ts';
+import { asRecorded, sameIngress, servedPatch } from './service-patch.ts';
+import { record } from './record.ts';
 import { saying, tellReadiness } from './tell-readiness.ts';
 import { isRecorded, roleOf } from './role.ts';
 import { stateOf, type SeenLook, type ServiceState, type Settled } from './service-state.ts';
@@ -91,7 +91,9 @@ export function planAndCarryOut(before: ServiceState, at: Surroundings): Step {
   const parts = look?.observation.kind === 'parts' ? look.observation.parts : undefined;
   const owner = { clusterId: at.rules.options.clusterId, uid: before.uid };
   const adoption = answerOf(at.service, plan, parts, owner);
-  const state = { ...(look ? before : spent(before)), overtaken, knowledge, adoption };
+  // What a look shows by now is what holds: for what was settled before there has to be another.
+  const settled = parts && before.settled ? ({ ...before.settled, upTo: 'touched' } as const) : before.settled;
+  const state = { ...(look ? before : spent(before)), overtaken, knowledge, adoption, settled };
   return withdrawing(state, plan, at, (noted, around) => carryOut(noted, plan, around));
 }
 
@@ -141,18 +143,11 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
     case 'nothing':
       return leaveAlone(state, plan, at);
     case 'record': {
-      const { providerName } = rules.options;
-      const isServed = roleOf(service, rules.options) === 'serve';
-      const readiness = isServed ? PROVISIONING : undefined;
-      const patch = saying(recordPatch(service, providerName), { readiness, adoption: undefined }, at);
-      if (rules.dryRun) {
-        const before = [{ ...recordAction, write: { object: service, patch } }];
-        return planAndCarryOut(state, { ...at, service: asRecorded(service, providerName), before });
-      }
-      const write = { purpose: 'record', action: recordAction, patch } as const;
-      // Services that come together are asked about together, however long the API server takes to record each.
-      const effects: readonly Effect[] = isServed ? [{ kind: 'ask' }] : [];
-      return { state: { ...state, readiness }, effects, next: { kind: 'write', write } };
+      const recording = record(state, at);
+      const { next } = recording;
+      if (!rules.dryRun || next.kind !== 'write') return recording;
+      const before = [{ ...next.write.action, write: { object: service, patch: next.write.patch } }];
+      return planAndCarryOut(state, { ...at, service: asRecorded(service, rules.options.providerName), before });
     }
     case 'observe':
       // Others may act so often that no look is over in time.

@@ -114,7 +114,10 @@ test('a plan that is given up before its first action, and is made again, is car
   let edits = 0;
   rig.provider.plan = (desired, parts) => {
     // The Service is changed between its plan and the first action, twice, in what this provider makes nothing of.
-    if (edits < 2 && desired.wanted) rig.api.apply('web', webSpec, { annotations: { edit: String(++edits) } });
+    const { annotations } = rig.api.get('web')?.metadata ?? {};
+    if (edits < 2 && desired.wanted) {
+      rig.api.apply('web', webSpec, { annotations: { ...annotations, edit: String(++edits) } });
+    }
     return plan(desired, parts);
   };
   await rig.start();

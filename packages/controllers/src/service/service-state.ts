@@ -20,8 +20,8 @@ export interface Settled {
   readonly backEnds: readonly BackEnd[];
   readonly ingress: readonly LoadBalancerIngress[];
   /**
-   * The generation of back ends for which it is known to be so. `stand-in`: these back ends stand in for none. `touched`: something
-   * was asked of the cloud since; it is no more as it was, also for who wants just that again.
+   * The generation of back ends for which it is known to be so. `stand-in`: these back ends stand in for none. `touched`: the cloud
+   * was looked at since, which has not ended as it should; it may be no more as it was, also for who wants just that again.
    */
   readonly upTo: number | 'stand-in' | 'touched';
   /** From here on it is looked at again, although nothing has changed; monotonic. */
@@ -82,6 +82,8 @@ export interface ServiceState {
   };
   /** What became of its addresses, where another writer has undone them. */
   readonly statusField: FieldState | undefined;
+  /** The same of its record. */
+  readonly recordField: FieldState | undefined;
   readonly polls: number;
   /** The provider's own measure for what it was last asked to do; then ever longer. */
   readonly pollMs: number | undefined;
@@ -140,6 +142,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     nodes: undefined,
     addresses: { shown: new Set(), unshownSince: new Map(), withdrawn: [] },
     statusField: undefined,
+    recordField: undefined,
     polls: 0,
     pollMs: undefined,
     failures: 0,

@@ -11,6 +11,7 @@ import { letGone } from './let-go.ts';
 import { ingressOf } from './load-balancer-service.ts';
 import { answered, pass, planAndCarryOut } from './pass.ts';
 import { poll, spent, FIRST_POLL_MS } from './polling.ts';
+import { RECORDED, reviewRecord } from './record.ts';
 import { hasFinalizer, isRecorded, roleOf } from './role.ts';
 import { settledReadiness } from './readiness.ts';
 import { stateOf, type ServiceState, type Settled } from './service-state.ts';
@@ -94,7 +95,8 @@ function changed(state: ServiceState | undefined, at: Surroundings): Step {
   if (!state || state.wish !== wakingText(at.service)) return { state, effects: [], next: wake() };
   if (!isRecorded(at.service, options.providerName)) {
     // Where it is refused, its status may be all that was written, and by another again each time.
-    return { state, effects: [], next: wake(state.lastFailure && backoffMs(state.failures, at.random)) };
+    const leastMs = state.lastFailure ? backoffMs(state.failures, at.random) : 0;
+    return { state, effects: [], next: wake(Math.max(leastMs, reviewRecord(state, at).afterMs)) };
   }
   // What is not settled has its own time to go on, which no write to its status brings forward: our own would, too.
   const known = settledNow(state, at, () => selectedBy(state, at));
@@ -192,10 +194,11 @@ function written(
   const { dryRun } = at.rules;
   switch (purpose) {
     case 'record': {
-      if (!isDone) return rest({ ...state, wish: undefined });
-      if (roleOf(at.service, at.rules.options) !== 'serve') return tellReadiness(planAndCarryOut(state, at), at);
+      if (!isDone) return rest({ ...spent(state), wish: undefined });
+      const noted = { ...state, recordField: afterWrite(state.recordField, RECORDED, at.now) };
+      if (roleOf(at.service, at.rules.options) !== 'serve') return tellReadiness(planAndCarryOut(noted, at), at);
       // A look that is over already is put again: one has to lie between this and the first part (`isFirst` in `act.ts`).
-      return { state: spent(state), effects: [], next: LOOK };
+      return { state: spent(noted), effects: [], next: LOOK };
     }
     case 'open':
       return isDone && bring ? begin(state, bring, at) : poll(state);

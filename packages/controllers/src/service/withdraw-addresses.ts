@@ -136,7 +136,7 @@ const mayBeThere = (answer: PartAnswer | undefined): boolean =>
 /** Whether what a plan comes to is all that the status is to say, or there is nothing to compare it with. */
 function saysAll(plan: ServicePlan): boolean {
   if (plan.kind === 'bring') return plan.complete && !isRefused(plan);
-  return plan.kind !== 'refuse' && plan.kind !== 'failed' && plan.kind !== 'look-again';
+  return plan.kind === 'nothing' || plan.kind === 'observe' || plan.kind === 'ask' || plan.kind === 'release';
 }
 
 const isRefused = (plan: ServicePlan): boolean =>
