@@ -21,8 +21,10 @@ export default async (): Promise<Made> => {
   const { fail } = await import('./parts/' + 'late.ts');
   return { name, fail };
 };`,
+  // More than a pipe holds at once.
   'parts/name.ts': `export type Name = string;
-export const name: Name = 'from TypeScript';`,
+export const name: Name = 'from TypeScript';
+// ${'-'.repeat(1_000_000)}`,
   'parts/late.ts': `interface Left {
   out: true;
 }

@@ -19,31 +19,31 @@ const INSTALLED = /[/\\]node_modules[/\\]/u;
 /** After that, Node strips the types here. */
 const STRIP_TIMEOUT_MS = 60_000;
 
-/** The stripper runs for so short a time that only the quick compiler of WebAssembly pays. */
-const NODE_FLAGS = ['--no-warnings', '--liftoff-only'];
+/** The stripper runs for so short a time that only the quick compiler of WebAssembly pays, and only what is run is validated. */
+const NODE_FLAGS = ['--no-warnings', '--liftoff-only', '--wasm-lazy-validation'];
 
-/** A file and what it imports by relative paths. What cannot be stripped is left out: Node says why when it is loaded. */
+/**
+ * A file and what it imports by relative paths. What cannot be stripped is left out: Node says why when it is loaded. What `--eval`
+ * runs has `fs`, `path` and `vm`, as the REPL does. `process.stdout` is not used: for it, Node would first load streams and sockets.
+ */
 const STRIP = `
-const { readFileSync } = require('node:fs');
 const { stripTypeScriptTypes } = require('node:module');
-const { dirname, resolve } = require('node:path');
-const { compileFunction } = require('node:vm');
 const files = new Set([process.argv[1]]);
 const stripped = [];
 for (const file of files) {
   try {
-    const code = stripTypeScriptTypes(readFileSync(file, 'utf8'));
-    for (const [, , path] of code.matchAll(/\\b(?:from|import)\\s*\\(?\\s*(["'])(\\.\\.?\\/[^"'\\n]+\\.[cm]?ts)\\1/g)) files.add(resolve(dirname(file), path));
+    const code = stripTypeScriptTypes(fs.readFileSync(file, 'utf8'));
+    for (const [, , to] of code.matchAll(/\\b(?:from|import)\\s*\\(?\\s*(["'])(\\.\\.?\\/[^"'\\n]+\\.[cm]?ts)\\1/g)) files.add(path.resolve(file, '..', to));
     let format = 'commonjs';
     try {
-      compileFunction(code, ['exports', 'require', 'module', '__filename', '__dirname']);
+      vm.compileFunction(code, ['exports', 'require', 'module', '__filename', '__dirname']);
     } catch {
       format = 'module';
     }
     stripped.push([file, { code, format }]);
   } catch {}
 }
-process.stdout.write(JSON.stringify(stripped));
+fs.writeFileSync(1, JSON.stringify(stripped));
 `;
 
 /** By path: what has been stripped and not loaded yet. */
