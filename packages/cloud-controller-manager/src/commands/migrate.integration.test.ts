@@ -139,7 +139,7 @@ test('what the chosen steps do not need is not asked for', async (t) => {
   const { csiNodes, leases, nodes, pods, services, volumes } = lists;
   const kubelet = ['/api/v1/nodes/a/proxy/configz', '/api/v1/nodes/a/proxy/flagz'];
   for (const [steps, paths] of Object.entries({
-    'kube-controller-manager': [pods],
+    'kube-controller-manager': [leases, pods],
     'kube-apiserver': ['/flagz', leases, pods],
     volumes: [csiNodes, nodes, volumes],
     kubelets: [nodes, ...kubelet],
@@ -149,7 +149,7 @@ test('what the chosen steps do not need is not asked for', async (t) => {
     beside: [leases, pods],
     'hand-over': [leases, pods],
     'one-first': [leases, pods],
-    'node-ipam': [pods],
+    'node-ipam': [leases, pods],
     'nodes,services,leader': [leases, nodes, services],
     '': ['/flagz', ...kubelet, ...Object.values(lists)],
   })) {

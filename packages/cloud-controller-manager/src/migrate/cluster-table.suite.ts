@@ -1,4 +1,5 @@
 /** Clusters that lack something, or in which something cannot be seen, and what is to be said of them. */
+import type { Lease } from '@outrigger/kube';
 import {
   FINALIZER,
   UNSEEN,
@@ -15,6 +16,7 @@ import {
   lease,
   manager,
   migrating,
+  mirrorOf,
   other,
   ours,
   outrigger,
@@ -29,6 +31,12 @@ import {
 import type { ObservedCluster } from './observed-cluster.ts';
 
 const MIGRATION = '--leader-elect-resource-name=cloud-provider-extraction-migration';
+/** Static Pods, in the cluster of these Leases besides that of the managers of clouds. */
+const withMirrors = (...leases: readonly Lease[]): ObservedCluster =>
+  cluster({
+    pods: [mirrorOf(manager), mirrorOf(apiServer), other, outrigger],
+    leases: [lease('cloud-controller-manager', 'acme-ccm_1'), ...leases],
+  });
 const ALLOCATES = ['--allocate-node-cidrs', '--controllers=*,nodeipam'];
 
 /** What differs from the ready cluster → what differs in the answer, and a word of it. */
@@ -228,6 +236,46 @@ export const TABLE: readonly (readonly [string, ObservedCluster, Readonly<Record
     cluster({ pods: [manager, other, outrigger] }, { apiServerFlags: UNSEEN }),
     { 'kube-apiserver': 'unknown' },
     /403/,
+  ],
+  [
+    'a cloud in the API server that answers, and one without in a pod',
+    cluster({}, { apiServerFlags: seen(flags({ 'cloud-provider': 'aws' })) }),
+    { 'kube-apiserver': 'missing' },
+    /the one that answered: --cloud-provider=aws/,
+  ],
+  [
+    'two API servers, neither in a pod',
+    cluster({
+      pods: [manager, other, outrigger],
+      leases: [lease('cloud-controller-manager', 'acme-ccm_1'), apiServerLease('x'), apiServerLease('y')],
+    }),
+    { 'kube-apiserver': 'unknown' },
+    /the flags of 1 of 2 kube-apiservers/,
+  ],
+  [
+    'a control plane of static Pods',
+    withMirrors(lease('kube-controller-manager', 'cp-1_1'), apiServerLease('x')),
+    {},
+    /no cloud provider flags: kcm/,
+  ],
+  ['the same without leader election', withMirrors(), {}, /no cloud provider flags: kcm/],
+  [
+    'the static Pods of a node, and a control plane elsewhere',
+    withMirrors(lease('kube-controller-manager', 'managed-7_1')),
+    { 'kube-controller-manager': 'unknown', 'node-ipam': 'unknown' },
+    /managed-7_1 leads, and no static Pod .* inconclusive/,
+  ],
+  [
+    'static Pods, Leases unseen',
+    { ...withMirrors(), leases: UNSEEN },
+    {
+      'kube-controller-manager': 'unknown',
+      'node-ipam': 'unknown',
+      leader: 'unknown',
+      'one-first': 'unknown',
+      'hand-over': 'unknown',
+    },
+    /Leases/,
   ],
   [
     'a cloud in kube-controller-manager',

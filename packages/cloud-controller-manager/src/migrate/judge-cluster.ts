@@ -39,7 +39,7 @@ export const migrationSteps: readonly MigrationStep[] = [
     name: 'kube-controller-manager',
     title: 'kube-controller-manager runs without a cloud provider',
     heading: 'In-tree providers',
-    reads: ['programs'],
+    reads: ['leases', 'programs'],
     judge: judgeControllerManager,
   }),
   step({
@@ -116,7 +116,7 @@ export const migrationSteps: readonly MigrationStep[] = [
     name: 'node-ipam',
     title: 'One manager allocates pod CIDRs',
     heading: 'Node IPAM of kube-controller-manager',
-    reads: ['programs'],
+    reads: ['leases', 'programs'],
     judge: judgeIpam,
   }),
 ];

@@ -2,7 +2,7 @@
 import type { Lease } from '@outrigger/kube';
 import { missing, ok, unknown, type Check } from './check.ts';
 import { lockOf, MIGRATION_LEASE, migratedLockOf, migratesByFile } from './election-of.ts';
-import { isHeld } from './lease-holder.ts';
+import { holderOf, isHeld, isHolder, noLeases } from './lease-holder.ts';
 import type { ObservedCluster, Seen } from './observed-cluster.ts';
 import { isOn, type ProgramFlags, type ProgramName, type SeenProgram } from './seen-program.ts';
 
@@ -16,8 +16,8 @@ export function judgeApiServer({
   programs,
 }: Seen<'apiServerFlags' | 'leases' | 'programs'>): readonly Check[] {
   const seen = seenOf(programs, 'kube-apiserver');
-  // Where pods show them all, those that did not answer are looked at, too.
-  const all = seen.length > 0 ? seen : apiServerFlags.known ? [itself(apiServerFlags.value)] : [];
+  // Pods show those that did not answer, too; but a kubelet can make one itself.
+  const all = [...seen, ...(apiServerFlags.known ? [itself(apiServerFlags.value)] : [])];
   if (all.length === 0) {
     const why = [
       programs.known ? 'no pod of kube-system runs it' : programs.why,
@@ -31,11 +31,12 @@ export function judgeApiServer({
     ];
   }
   const running = leases.known ? leases.value.filter((lease) => isApiServer(lease) && isHeld(lease, now) !== 'no') : [];
+  const unseenCount = running.length - (seen.length || 1);
   const unseen =
-    running.length > all.length
+    unseenCount > 0
       ? [
           unknown(
-            `the flags of ${running.length - all.length} of ${running.length} kube-apiservers could not be seen`,
+            `the flags of ${unseenCount} of ${running.length} kube-apiservers could not be seen`,
             'make sure that their flags are those of the others',
           ),
         ]
@@ -55,10 +56,11 @@ export function judgeApiServer({
   return [...checks, ...unseen];
 }
 
-export function judgeControllerManager({ programs }: Seen<'programs'>): readonly Check[] {
+export function judgeControllerManager(cluster: Seen<'leases' | 'programs'>): readonly Check[] {
+  const { programs } = cluster;
   const all = seenOf(programs, 'kube-controller-manager');
   if (all.length === 0) return [unseen(programs, 'kube-controller-manager', `make sure that it has ${MANAGER_FLAGS}`)];
-  return judged(
+  const checks = judged(
     all,
     ({ flags }) => [
       ...flagged(flags, 'cloud-provider', ['', 'external']),
@@ -68,10 +70,28 @@ export function judgeControllerManager({ programs }: Seen<'programs'>): readonly
     'kube-controller-manager has no cloud provider flags',
     `start it with ${MANAGER_FLAGS}`,
   );
+  return [...checks, ...unproved(cluster)];
+}
+
+/** Any kubelet can show a kube-controller-manager; the one that leads is on the node whose name it has. */
+function unproved({ leases, programs }: Seen<'leases' | 'programs'>): readonly Check[] {
+  const managers = seenOf(programs, 'kube-controller-manager');
+  if (!managers.every(({ isMirror }) => isMirror)) return [];
+  if (!leases.known) return [noLeases(leases)];
+  const lease = leases.value.find(({ metadata }) => metadata?.name === 'kube-controller-manager');
+  if (!lease || isHolder(managers, holderOf(lease))) return [];
+  return [
+    unknown(
+      `${holderOf(lease)} leads, and no static Pod of kube-controller-manager is on a node of that name: the flags of others are inconclusive`,
+      'see the flags of the kube-controller-manager on that host, or ask who operates the control plane',
+      managers.map(({ pod }) => pod),
+    ),
+  ];
 }
 
 /** One manager allocates pod CIDRs, or several that agree on who does. */
-export function judgeIpam({ programs }: Seen<'programs'>): readonly Check[] {
+export function judgeIpam(cluster: Seen<'leases' | 'programs'>): readonly Check[] {
+  const { programs } = cluster;
   const managers = seenOf(programs, 'kube-controller-manager');
   if (!programs.known || managers.length === 0) {
     const todo =
@@ -104,7 +124,7 @@ export function judgeIpam({ programs }: Seen<'programs'>): readonly Check[] {
         : inKube.length > 0
           ? 'kube-controller-manager alone'
           : 'a cloud-controller-manager alone';
-  return [ok(`pod CIDRs are allocated by ${who}`)];
+  return [ok(`pod CIDRs are allocated by ${who}`), ...unproved(cluster)];
 }
 
 /** Of several that have not one lock: whether leader migration gives their controller one. */

@@ -1,4 +1,5 @@
 /** Who leads, and which manager may be ended. Pure. */
+import { hostOf } from '../explain/leader-host.ts';
 import { missing, ok, unknown, type Check } from './check.ts';
 import { MIGRATION_LEASE } from './election-of.ts';
 import { judgeOwnElection } from './judge-beside.ts';
@@ -75,7 +76,15 @@ function judgeTurn({ leases, now, programs }: Seen<'leases' | 'programs'>, { lea
       'stop it when the steps before are done',
       others.map(({ pod }) => pod),
     );
-  if (!isOurs) return unknown(`${holder} leads, which is no pod of kube-system`, 'find out which manager that is');
+  if (!isOurs) {
+    const namesake = programs.value.find(({ isMirror, pod }) => isMirror && pod === hostOf(holder));
+    return namesake
+      ? unknown(
+          `${holder} leads; the static Pod ${namesake.pod} on node ${namesake.node} has that name, which is inconclusive`,
+          'check on that node whether it leads',
+        )
+      : unknown(`${holder} leads, which is no pod of kube-system`, 'find out which manager that is');
+  }
   if (others.length === 0) return ok(`Outrigger leads (${holder}), and no other manager is there`);
   return missing(
     'Outrigger leads, and the other manager waits',

@@ -39,6 +39,11 @@ export function pod(name: string, command: readonly string[], more: Partial<Pod[
   return { metadata: { name }, spec: { nodeName: 'cp-1', containers, ...more } };
 }
 
+/** Its mirror, as a kubelet makes it of a static Pod. */
+export function mirrorOf({ metadata, ...rest }: Pod): Pod {
+  return { ...rest, metadata: { ...metadata, annotations: { 'kubernetes.io/config.mirror': 'of-its-file' } } };
+}
+
 export function lease(name: string, holderIdentity: string, age = 1): Lease {
   const renewTime = new Date(NOW - age * 1000).toISOString();
   return { metadata: { name }, spec: { holderIdentity, leaseDurationSeconds: 15, renewTime } };

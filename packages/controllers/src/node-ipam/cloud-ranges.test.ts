@@ -275,6 +275,57 @@ test('a kubelet that registers its node again and again, with a machine that can
   assert.deepEqual(rig.cidrsOf('b'), ['10.1.0.0/24']);
 });
 
+test('a wider range whose machine lists have lacked for minutes delays no new node, however many there are', async () => {
+  await using rig = new CloudRangesRig('from-cloud');
+  rig.join('wide', ['10.0.0.0/8']);
+  await rig.start();
+  for (let i = 0; i < 10; i++) await rig.advance(MINUTE);
+  const join = (name: string, cidr: string): void => {
+    rig.machines.set(name, [cidr]);
+    rig.join(name);
+  };
+  for (let i = 0; i < 8; i++) {
+    join(`one-${i}`, `10.1.${i}.0/24`);
+    await rig.advance(1_000);
+    assert.deepEqual(rig.cidrsOf(`one-${i}`), [`10.1.${i}.0/24`]);
+  }
+  for (let i = 0; i < 200; i++) join(`many-${i}`, `10.2.${i}.0/24`);
+  await rig.advance(1_000);
+  for (let i = 0; i < 200; i++) assert.deepEqual(rig.cidrsOf(`many-${i}`), [`10.2.${i}.0/24`]);
+  assert.deepEqual(rig.events, []);
+});
+
+for (const [what, happen] of [
+  [
+    'one list that lacks the machine, and failures for minutes after it',
+    async (rig) => {
+      rig.silent.add('wide');
+      for (let i = 0; i < 10; i++) await rig.advance(MINUTE);
+    },
+  ],
+  [
+    'lists that lack the machine for minutes, before it is found',
+    async (rig) => {
+      for (let i = 0; i < 10; i++) await rig.advance(MINUTE);
+      rig.machines.set('wide', []);
+      await rig.lookUp('wide');
+      rig.machines.delete('wide');
+      await rig.lookUp('wide');
+    },
+  ],
+] satisfies [string, (rig: CloudRangesRig) => Promise<void>][]) {
+  test(`${what}, leave a new node its wait for the cloud`, async () => {
+    await using rig = new CloudRangesRig('from-cloud');
+    rig.join('wide', ['10.0.0.0/20']);
+    await rig.start();
+    await happen(rig);
+    rig.machines.set('b', ['10.0.3.0/24']);
+    rig.join('b');
+    await rig.advance(MINUTE);
+    assert.deepEqual([rig.cidrsOf('b'), rig.eventsOf('b')], [[], ['PodCIDRClash']]);
+  });
+}
+
 test('a range that a node was given before a restart is not given to another one, whatever the cloud says of the first by then', async () => {
   await using rig = new CloudRangesRig('from-cloud');
   rig.machines.set('a', ['10.0.0.0/24']);

@@ -13,7 +13,8 @@ import { RangeVerdicts } from './range-verdicts.ts';
 
 /**
  * For so long a node waits for what the cloud says of others, while it answers about the node itself. A kubelet chooses the range and the
- * machine of its node, and so can make look-ups fail for ever: it delays others by so long, and stops none.
+ * machine of its node, and so can make look-ups fail for ever: it delays others by so long, and stops none. Of a machine that lists have
+ * lacked for as long nothing more is to come: it delays none.
  */
 const UNHEARD_MS = 120_000;
 
@@ -85,7 +86,8 @@ export class RangeClaims {
   #counts({ name, uid, cidr }: Holder, bits: number, isPatient: boolean): boolean | undefined {
     if (cidr.bits >= bits) return true;
     const node = this.#options.store.get(name);
-    const waits = node?.metadata?.uid !== uid || (isPatient && this.#options.isOurs(node));
+    const mayCome = isPatient && this.#verdicts.lackingMs(uid) < UNHEARD_MS;
+    const waits = node?.metadata?.uid !== uid || (mayCome && this.#options.isOurs(node));
     return this.#verdicts.of(uid, this.ranges.heldBy(uid) ?? []) ?? (waits ? undefined : false);
   }
 }

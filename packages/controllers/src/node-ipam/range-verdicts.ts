@@ -20,6 +20,8 @@ interface Verdict {
 
 export class RangeVerdicts {
   readonly #byUid = new Map<string, Verdict>();
+  /** By UID: from when to when lists have lacked the machine; monotonic. */
+  readonly #lacking = new Map<string, { readonly since: number; readonly until: number }>();
 
   /**
    * Once they were the machine's they stay so: the cloud may change its mind, and the node keeps its pod CIDRs. A look-up that failed says
@@ -27,11 +29,13 @@ export class RangeVerdicts {
    */
   hear(uid: string, held: readonly string[], answer: DatedAnswer): void {
     const before = this.#about(uid, held);
+    const { asOf } = answer;
     const { kind } = answer.result;
+    if (kind === 'missing') this.#lacking.set(uid, { since: this.#lacking.get(uid)?.since ?? asOf, until: asOf });
+    else if (kind !== 'failed') this.#lacking.delete(uid);
     if (kind === 'failed' || kind === 'missing' || before?.isTrue) return;
     const cloud = rangesIn(answer);
     const cidrs = held.join();
-    const { asOf } = answer;
     if (cloud?.length) this.#byUid.set(uid, { cidrs, isTrue: areIn(cloud, held), without: 0, asOf });
     else if (!before || asOf - before.asOf >= APART_MS) {
       const without = (before?.without ?? 0) + 1;
@@ -44,8 +48,15 @@ export class RangeVerdicts {
     return this.#about(uid, held)?.isTrue;
   }
 
+  /** For so long lists have lacked the machine, up to the last one: failures after it do not count. */
+  lackingMs(uid: string): number {
+    const { since, until } = this.#lacking.get(uid) ?? { since: 0, until: 0 };
+    return until - since;
+  }
+
   forget(uid: string): void {
     this.#byUid.delete(uid);
+    this.#lacking.delete(uid);
   }
 
   #about(uid: string, held: readonly string[]): Verdict | undefined {
