@@ -512,6 +512,13 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       remedy: 'Detach it, if it is not wanted: `openstack floating ip unset --port ID`.',
     },
     {
+      reason: 'FloatingIPRefused',
+      type: 'Warning',
+      on: 'Service',
+      means: 'The Service cannot have the floating IP that it asks for; the one that it had is attached again.',
+      remedy: 'Follow the message: ask for another, or correct what is in its way.',
+    },
+    {
       reason: 'NoFloatingNetwork',
       type: 'Warning',
       on: 'Service',

@@ -25,7 +25,7 @@ export function addFloatingIpRoutes(routes: RouteTable, { floatingIps, networks,
             device_owner: port.device_owner,
           }
         : null,
-      port_forwardings: [],
+      port_forwardings: item.port_forwardings ?? [],
     };
   };
   addResourceRoutes(routes, { plural: 'floatingips', singular: 'floatingip', collection, filters: FILTERS, view });
@@ -57,6 +57,7 @@ export function addFloatingIpRoutes(routes: RouteTable, { floatingIps, networks,
     .on('DELETE /v2.0/floatingips/{id}', ({ request, params, caller }) => {
       const item = collection.visible(params['id'] ?? '', caller);
       collection.checkRevision(item, request);
+      floatingIps.refuseForwarding(item);
       floatingIps.remove(item.id);
       return { status: 204 };
     });

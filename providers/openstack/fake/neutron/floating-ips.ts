@@ -14,6 +14,8 @@ export interface FakeFloatingIp extends StandardAttributes {
   readonly port_id: string | null;
   readonly fixed_ip_address: string | null;
   readonly status: 'ACTIVE' | 'DOWN' | 'ERROR';
+  /** Such a floating IP is on no port itself. Default: none. */
+  readonly port_forwardings?: readonly object[];
 }
 
 export interface NewFloatingIp {
@@ -97,6 +99,7 @@ export class FloatingIps {
   ): FakeFloatingIp {
     const { port_id, description, fixed_ip_address } = change;
     const { id, floating_ip_address, floating_network_id } = item;
+    if (port_id) this.refuseForwarding(item);
     const way =
       port_id === undefined
         ? {}
@@ -109,6 +112,13 @@ export class FloatingIps {
     if (fixed) this.#options.networks.release(fixed);
     this.#fixed.delete(id);
     return this.floatingIps.remove(id);
+  }
+
+  /** To a port and to its end alike (neutron/services/portforwarding/pf_plugin.py, `_check_floatingip_request`). */
+  refuseForwarding({ id, port_forwardings = [] }: FakeFloatingIp): void {
+    if (port_forwardings.length === 0) return;
+    const text = `Floating IP ${id} in use by Port Forwarding resources.`;
+    throw neutronRefusal(409, 'FipInUseByPortForwarding', text);
   }
 
   /** What a port's end does: its floating IPs stay, and lead nowhere. */

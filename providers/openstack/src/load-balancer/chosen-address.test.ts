@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { isCloudError, type LoadBalancerService } from '@outrigger/cloud-provider';
-import { annotated } from './desired/tree-inputs.suite.ts';
+import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { markedDescription } from './ownership.ts';
 import { callContext, Rig, served, serviceNamed } from './rig.suite.ts';
 
@@ -179,21 +179,6 @@ test('where the new one has gone when the old one is off the port, the old one i
   assert.deepEqual(plan.ingress, was.ingress);
 });
 
-test('where the new one is in use elsewhere when the old one is off the port, the old one is put back', async () => {
-  const { rig, was } = await openServed();
-  const [{ ip = '' } = {}] = was.ingress;
-  const { floatingIps } = rig.cloud.networking;
-  for (const { id } of floatingIps.floatingIps.all())
-    floatingIps.floatingIps.change(id, { port_id: null, fixed_ip_address: null });
-  const { port } = rig.seeded.addNode({ name: 'a-person-s' });
-  const place = { floating_network_id: rig.seeded.publicNetwork.id, project_id: rig.seeded.project.id };
-  const { id } = floatingIps.add({ ...place, floating_ip_address: CHOSEN, port_id: port.id });
-  floatingIps.floatingIps.change(id, { tags: [`outrigger-namespace=${was.namespace}`] });
-  const { refused } = await rig.bring({ ...was, requestedIP: CHOSEN });
-  assert.match(refused?.message ?? '', /is attached elsewhere/);
-  assert.deepEqual(addressesOf(rig), { [ip]: true, [CHOSEN]: true });
-});
-
 test('where no network for another is seen, the status says the floating IP that serves', async () => {
   const { rig, was } = await openServed();
   rig.cloud.faults.set({ service: 'network', operation: 'GET /networks', effect: 'empty' });
@@ -204,6 +189,120 @@ test('where no network for another is seen, the status says the floating IP that
     ['NoFloatingNetwork'],
   );
   assert.deepEqual(plan.ingress, was.ingress);
+});
+
+/** As a Service is between the two requests by which one makes room for another. */
+function detachAll({ cloud }: Rig): void {
+  const { floatingIps } = cloud.networking.floatingIps;
+  for (const { id } of floatingIps.all()) floatingIps.change(id, { port_id: null, fixed_ip_address: null });
+}
+
+/** It has come to be used elsewhere since. */
+function addChosenElsewhere({ cloud, seeded }: Rig, { namespace }: LoadBalancerService): void {
+  const { floatingIps } = cloud.networking;
+  const { port } = seeded.addNode({ name: 'a-person-s' });
+  const place = { floating_network_id: seeded.publicNetwork.id, project_id: seeded.project.id };
+  const { id } = floatingIps.add({ ...place, floating_ip_address: CHOSEN, port_id: port.id });
+  floatingIps.floatingIps.change(id, { tags: [`outrigger-namespace=${namespace}`] });
+}
+
+test('where the new one is in use elsewhere when the old one is off the port, the old one is put back', async () => {
+  const { rig, was } = await openServed();
+  const [{ ip = '' } = {}] = was.ingress;
+  detachAll(rig);
+  addChosenElsewhere(rig, was);
+  const { refused } = await rig.bring({ ...was, requestedIP: CHOSEN });
+  assert.match(refused?.message ?? '', /is attached elsewhere/);
+  assert.deepEqual(addressesOf(rig), { [ip]: true, [CHOSEN]: true });
+});
+
+test('the old one is put back before anything that is refused with the new one, and whatever Octavia says', async () => {
+  const { rig, was } = await openServed();
+  const [{ ip = '' } = {}] = was.ingress;
+  detachAll(rig);
+  addChosenElsewhere(rig, was);
+  rig.cloud.faults.set({ service: 'load-balancer', operation: 'POST /listeners', effect: 'status', status: 400 });
+  const { refused } = await rig.bring({ ...was, requestedIP: CHOSEN, ports: [...was.ports, portOf(81)] });
+  assert.match(refused?.message ?? '', /is attached elsewhere/);
+  assert.deepEqual(addressesOf(rig), { [ip]: true, [CHOSEN]: true });
+});
+
+test('the refusal is told although Neutron does not put the old one back', async () => {
+  const { rig, was } = await openServed();
+  detachAll(rig);
+  addChosenElsewhere(rig, was);
+  rig.cloud.faults.set({ service: 'network', operation: 'PUT /floatingips', effect: 'status', status: 403 });
+  const asking = { ...was, requestedIP: CHOSEN };
+  const { others, parts } = await rig.lookAround(asking);
+  const { actions, ingress, warnings = [] } = rig.provider.plan({ ...rig.desired(asking), others }, parts);
+  assert.deepEqual([actions.length, ingress], [1, []]);
+  assert.deepEqual(
+    warnings.map(({ reason }) => reason),
+    ['FloatingIPRefused'],
+  );
+  assert.match(warnings[0]?.message ?? '', / is attached elsewhere/u);
+  await assert.rejects(rig.bring(asking), { code: 'forbidden' });
+});
+
+test('where no network for another is seen when the old one is off the port, the old one is put back', async () => {
+  const { rig, was } = await openServed();
+  const [{ ip = '' } = {}] = was.ingress;
+  // Of an earlier wish: by its network it may not fit.
+  const description = markedDescription('', { owner: { clusterId: rig.clusterId, uid: was.uid }, keep: true });
+  const place = { floating_network_id: addOtherNetwork(rig), project_id: rig.seeded.project.id };
+  const { floating_ip_address: other } = rig.cloud.networking.floatingIps.add({ ...place, description });
+  detachAll(rig);
+  rig.cloud.faults.set({ service: 'network', operation: 'GET /networks', effect: 'empty' });
+  const next = await rig.restarted();
+  const plan = await next.bring({ ...was, requestedIP: CHOSEN });
+  assert.deepEqual(addressesOf(rig), { [ip]: true, [other]: false });
+  assert.deepEqual(plan.ingress, was.ingress);
+});
+
+for (const isThere of [true, false]) {
+  test(`a wish for another external network when the old one is off the port puts it back; the new one is there: ${isThere}`, async () => {
+    const { rig, was } = await openServed();
+    const [{ ip = '' } = {}] = was.ingress;
+    const requestedIP = '198.51.100.9';
+    const floatingNetworkId = addOtherNetwork(rig);
+    if (isThere) {
+      const { floatingIps } = rig.cloud.networking;
+      const place = { floating_network_id: floatingNetworkId, project_id: rig.seeded.project.id };
+      const { id } = floatingIps.add({ ...place, floating_ip_address: requestedIP });
+      floatingIps.floatingIps.change(id, { tags: [`outrigger-namespace=${was.namespace}`] });
+    }
+    detachAll(rig);
+    rig.config = { allowAllNamedResources: true };
+    const annotations = { ...was.annotations, ...annotated({ floatingNetworkId }) };
+    const { refused } = await rig.bring({ ...was, annotations, requestedIP });
+    assert.ok(isCloudError(refused, 'invalid'));
+    assert.deepEqual(addressesOf(rig), { [ip]: true, ...(isThere && { [requestedIP]: false }) });
+  });
+}
+
+const forwarding = { protocol: 'tcp', internal_ip_address: '10.0.0.19', internal_port: 25, external_port: 2_225 };
+
+test('one whose ports are forwarded is in use elsewhere: the one that serves makes no room for it', async () => {
+  const { rig, was } = await openServed();
+  const [{ ip = '' } = {}] = was.ingress;
+  rig.cloud.networking.floatingIps.floatingIps.change(addChosen(rig, was), { port_forwardings: [forwarding] });
+  const { refused } = await rig.bring({ ...was, requestedIP: CHOSEN });
+  assert.ok(isCloudError(refused, 'conflict'));
+  assert.match(refused.message, /has port forwardings/u);
+  assert.deepEqual(addressesOf(rig), { [ip]: true, [CHOSEN]: false });
+});
+
+test("one of the Service's own whose ports are forwarded is neither attached nor deleted, and is released with the Service", async () => {
+  const { rig, was } = await openServed();
+  const [{ ip = '' } = {}] = was.ingress;
+  const { floatingIps } = rig.cloud.networking.floatingIps;
+  detachAll(rig);
+  for (const { id } of floatingIps.all()) floatingIps.change(id, { port_forwardings: [forwarding] });
+  const plan = await rig.bring(was);
+  assert.equal(plan.ingress.length, 1);
+  assert.notEqual(plan.ingress[0]?.ip, ip);
+  assert.ok((await rig.bring(served(was, plan), false)).complete);
+  assert.deepEqual(addressesOf(rig), { [ip]: false });
 });
 
 test('one that was kept earlier stays when the Service becomes internal', async () => {

@@ -5,16 +5,27 @@ import type { MemberWithoutGroup, WhyWithout } from './observed-tree.ts';
 const BELIEVED_MS = 600_000;
 /** What nova does not say now it says once it reaches the server's cell again. */
 const UNNAMED_MS = 60_000;
+/** Longer than until a node that was left closed is asked about again. */
+const CLOSED_MS = 3_600_000;
 
 interface ServerNames {
   /** `undefined`: nova does not say them now. */
   readonly names: readonly string[] | undefined;
 }
 
+interface Without {
+  readonly why: WhyWithout;
+  readonly since: number;
+  /** Of what nova does not say: when a server of the same group was asked about last. */
+  readonly at: number;
+}
+
 export class LearnedFacts {
   readonly #clock: Clock;
   /** By the security group's ID, then the address: when it was learned; monotonic. */
-  readonly #withoutGroup = new Map<string, Map<string, { readonly why: WhyWithout; readonly at: number }>>();
+  readonly #withoutGroup = new Map<string, Map<string, Without>>();
+  /** By group and address: when the port of this member was left closed last. */
+  readonly #closed = new Map<string, number>();
   /** By the ID of the server. */
   readonly #serverNames = new Map<string, ServerNames & { readonly at: number }>();
   /** By the ID of a floating IP or a security group. */
@@ -24,23 +35,27 @@ export class LearnedFacts {
     this.#clock = clock;
   }
 
-  /** These members did not get the group. They are a few of many: what was said of the first holds until the last have been asked about. */
+  /** These members did not get the group. They are a few of many: what is still believed of the first holds until the last have been asked about. */
   noteWithoutGroup(groupId: string, members: readonly MemberWithoutGroup[]): void {
-    const known = this.#withoutGroup.get(groupId) ?? new Map();
+    const known = this.#withoutGroup.get(groupId) ?? new Map<string, Without>();
     const at = this.#clock.monotonic();
-    const isUnnamed = ({ why }: { readonly why: WhyWithout }): boolean => why === 'unnamed';
-    if (members.some(isUnnamed)) {
-      for (const [address, one] of known) if (isUnnamed(one)) known.set(address, { ...one, at });
+    if (members.some(({ why }) => why === 'unnamed')) {
+      for (const [address, one] of known) if (this.#isBelieved(one)) known.set(address, { ...one, at });
     }
-    for (const { address, why } of members) known.set(address, { why, at });
+    for (const { address, why } of members) known.set(address, { why, at, since: at });
+    for (const { address, why } of members)
+      if (why === 'strange' || why === 'unnamed') this.#closed.set(`${groupId} ${address}`, at);
     if (known.size > 0) this.#withoutGroup.set(groupId, known);
+  }
+
+  /** Whether the port of this member was left closed within the last hour. It is asked about again long before that. */
+  wasClosed(groupId: string, address: string): boolean {
+    return this.#isFresh(this.#closed.get(`${groupId} ${address}`), CLOSED_MS);
   }
 
   membersWithoutGroup(groupId: string): readonly MemberWithoutGroup[] {
     const known = this.#withoutGroup.get(groupId) ?? [];
-    return [...known].flatMap(([address, { at, why }]) =>
-      this.#isFresh(at, why === 'unnamed' ? UNNAMED_MS : BELIEVED_MS) ? [{ address, why }] : [],
-    );
+    return [...known].flatMap(([address, one]) => (this.#isBelieved(one) ? [{ address, why: one.why }] : []));
   }
 
   /** Nova calls this server so, or does not say how: the ports of a node are opened for many Services. */
@@ -64,12 +79,17 @@ export class LearnedFacts {
 
   /** What is told of parts that are gone is of no use. */
   prune(): void {
+    for (const [key, at] of this.#closed) if (!this.#isFresh(at, CLOSED_MS)) this.#closed.delete(key);
     for (const [id, at] of this.#triedTags) if (!this.#isFresh(at)) this.#triedTags.delete(id);
     for (const [id, { at }] of this.#serverNames) if (!this.#isFresh(at)) this.#serverNames.delete(id);
     for (const [id, known] of this.#withoutGroup) {
-      for (const [address, { at }] of known) if (!this.#isFresh(at)) known.delete(address);
+      for (const [address, one] of known) if (!this.#isBelieved(one)) known.delete(address);
       if (known.size === 0) this.#withoutGroup.delete(id);
     }
+  }
+
+  #isBelieved({ at, since, why }: Without): boolean {
+    return this.#isFresh(since) && (why !== 'unnamed' || this.#isFresh(at, UNNAMED_MS));
   }
 
   #isFresh(at: number | undefined, believedMs = BELIEVED_MS): boolean {

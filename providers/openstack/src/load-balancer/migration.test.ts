@@ -1,7 +1,7 @@
 /** Load balancers from cloud-provider-openstack to here, and back. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { LoadBalancerPart, LoadBalancerService } from '@outrigger/cloud-provider';
+import { isCloudError, type LoadBalancerPart, type LoadBalancerService } from '@outrigger/cloud-provider';
 import { cpoDelete, cpoEnsure, cpoName, cpoWouldChange } from './cpo-calls.suite.ts';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import type { WireFloatingIP, WireSecurityGroup } from './neutron-wire.ts';
@@ -227,4 +227,44 @@ test('the address of a load balancer that is named, and was never taken over, is
   const moved = { ...served(web, plan), annotations: annotated({ loadBalancerId: id ?? '' }) };
   await rig.bring(moved, false);
   assert.deepEqual((await rig.everything())[`floatingips ${address?.id}`], address);
+});
+
+test('what asks for more than one Service may is taken over nevertheless, and its members follow the nodes', async () => {
+  const rig = await Rig.open();
+  const sourceRanges = Array.from({ length: 4_096 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`);
+  const ports = Array.from({ length: 25 }, (_, i) => portOf(80 + i));
+  const theirs = await cpoEnsure(rig, serviceNamed('web', { ports, sourceRanges }));
+  const made = idsOf(await rig.everything());
+  rig.backEnds = [...rig.backEnds.slice(1), rig.addNode('node-3')];
+  const { refused } = await rig.bring(theirs);
+  assert.match(refused?.message ?? '', /^25 ports with 4096 source ranges /u);
+  assert.deepEqual(
+    idsOf(await rig.everything()).filter((key) => !key.startsWith('ports')),
+    made.filter((key) => !key.startsWith('ports')),
+  );
+  const parts = await rig.look(theirs);
+  assert.deepEqual(
+    parts.map(({ kind, owner }) => [kind, owner?.uid]),
+    [
+      ['load-balancer', theirs.uid],
+      ['floating-ip', theirs.uid],
+    ],
+  );
+  const [listeners = []] = parts.flatMap((part) =>
+    part.kind === 'load-balancer' ? [loadBalancerIn(part).children?.listeners] : [],
+  );
+  assert.equal(listeners.length, 25);
+  for (const { pool } of listeners) {
+    assert.deepEqual(pool?.members.map(({ name }) => name).toSorted(), ['node-2', 'node-3']);
+  }
+});
+
+test('what asks for more than one Service may, and has nothing, gets nothing', async () => {
+  const rig = await Rig.open();
+  const before = idsOf(await rig.everything());
+  const sourceRanges = Array.from({ length: 4_096 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`);
+  const ports = Array.from({ length: 25 }, (_, i) => portOf(80 + i));
+  const plan = await rig.bring(serviceNamed('web', { ports, sourceRanges }));
+  assert.ok(isCloudError(plan.refused, 'invalid'));
+  assert.deepEqual(idsOf(await rig.everything()), before);
 });

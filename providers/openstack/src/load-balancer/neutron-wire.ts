@@ -5,6 +5,8 @@ export interface WireFloatingIP {
   readonly floating_ip_address: string;
   readonly floating_network_id: string;
   readonly port_id: string | null;
+  /** Of the extension `expose-port-forwarding-in-fip`: the ports of other addresses to which those of this one lead, while `port_id` is null. */
+  readonly port_forwardings?: readonly object[];
   readonly description?: string;
   /** Of the extension `standard-attr-revisions`. */
   readonly revision_number?: number;

@@ -64,6 +64,8 @@ export interface ObservedFloatingIP {
   /** The external one, whose address it is. */
   readonly networkId: string;
   readonly portId: string | null;
+  /** It has port forwardings: on no port, and in use. */
+  readonly forwards?: true;
   /** On which a change of it rests. `undefined`: Neutron shows none. */
   readonly revision?: number | undefined;
 }

@@ -28,6 +28,8 @@ export interface WireLoadBalancer extends Part {
   readonly vip_port_id: string | null;
   readonly vip_subnet_id: string | null;
   readonly vip_network_id?: string | null;
+  /** Where one is read by its ID. */
+  readonly listeners?: readonly Ref[];
   readonly additional_vips?: readonly { readonly ip_address: string; readonly subnet_id: string }[];
 }
 

@@ -416,6 +416,50 @@ for (const [what, hit] of [
   });
 }
 
+for (const [what, others] of [
+  ['beside others, and the Service is served', 2],
+  ['and is the only one: it is asked again at once', 0],
+] as const) {
+  test(`while nova does not answer, the port of a node that was left closed stays so, ${what}`, async () => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    const { addresses, node } = rig.addNode('database');
+    rig.backEnds = [...rig.backEnds.slice(0, others), { addresses, node: { ...node, name: 'node-3' } }];
+    const web = serviceNamed('web');
+    const plan = await rig.bring(web);
+    assert.deepEqual([plan.complete, plan.againAfterMs, await attached(rig)], [true, 1_800_000, others]);
+    for (const status of [503, 429, 408]) {
+      await rig.clock.sleep(1_800_000);
+      rig.cloud.faults.set({ effect: 'status', status, operation: 'GET /servers/' });
+      const later = rig.bring(served(web, plan));
+      if (others === 0) {
+        await assert.rejects(later, isCloudError);
+        continue;
+      }
+      const { againAfterMs, complete, warnings } = await later;
+      assert.deepEqual([complete, againAfterMs, warnings?.length], [true, 1_800_000, 1], String(status));
+      assert.match(warnings?.[0]?.message ?? '', /ports of node-3: nova does not say/u);
+    }
+    const server = rig.cloud.compute.server(node.providerID?.slice('openstack:///'.length) ?? '');
+    assert.ok(server);
+    server.name = 'node-3';
+    rig.cloud.faults.set();
+    await rig.clock.sleep(61_000);
+    assert.deepEqual([(await rig.bring(served(web, plan))).warnings, await attached(rig)], [[], others + 1]);
+  });
+}
+
+test('while nova does not answer, a node that has come is asked about again at once, whichever was left closed', async () => {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const other = rig.addNode('database');
+  rig.backEnds = [...rig.backEnds, { ...other, node: { ...other.node, name: 'other' } }];
+  const web = serviceNamed('web');
+  const plan = await rig.bring(web);
+  await rig.clock.sleep(1_800_000);
+  rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+  rig.cloud.faults.set({ effect: 'status', status: 503, operation: 'GET /servers/' });
+  await assert.rejects(rig.bring(served(web, plan)), (error: unknown) => isCloudError(error, 'unavailable'));
+});
+
 /** Another group of this Service, as a lost answer makes one; after the first in the order of their IDs. */
 function twinOf({ cloud: { networking } }: Rig, { id: first }: WireSecurityGroup): string {
   const { groups } = networking.securityGroups;

@@ -7,6 +7,8 @@ import {
   type LoadBalancerPlan,
   type LoadBalancerService,
 } from '@outrigger/cloud-provider';
+import { cpoEnsure, cpoName } from './cpo-calls.suite.ts';
+import { annotationTable } from './desired/annotation-table.ts';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import type { WireFloatingIP } from './neutron-wire.ts';
 import { loadBalancerIn } from './observed-tree.ts';
@@ -153,6 +155,32 @@ test('a Service of cloud-provider-openstack that has come while the owner’s de
   balancer.tags = balancer.tags.filter((tag) => tag !== theirs);
   await rig.bring(gone.service, false);
   assert.deepEqual((await look(rig)).balancers, []);
+});
+
+test('a Service of cloud-provider-openstack that has only its listeners yet keeps the load balancer', async () => {
+  const rig = await Rig.open();
+  const first = serviceNamed('first');
+  const plan = await rig.bring(first);
+  const gone = rig.desired(goneService(first), false);
+  const last = rig.provider.plan(gone, await rig.look(gone.service)).actions.at(-1);
+  assert.equal(last?.kind, 'delete');
+  const loadBalancerId = plan.annotations?.[annotationTable.loadBalancerId.name] ?? '';
+  const theirs = serviceNamed('theirs', { ports: [portOf(81)] });
+  await cpoEnsure(rig, theirs, { loadBalancerId, clusterName: 'other' });
+  // It writes its tag on the load balancer last.
+  const [balancer] = rig.cloud.octavia.store.loadBalancers.values();
+  assert.ok(balancer);
+  balancer.tags = balancer.tags.filter((tag) => tag !== cpoName(theirs, 'other'));
+  await rig.clock.sleep(60_000);
+  await assert.rejects(
+    rig.provider.apply(last, gone, callContext()),
+    (error: unknown) => isCloudError(error, 'conflict') && /is shared by now/u.test(error.message),
+  );
+  await rig.bring(gone.service, false);
+  assert.deepEqual(
+    (await look(rig)).listeners.map((one) => one.protocol_port),
+    [81],
+  );
 });
 
 test('the last one who shares leaves while it was planned to leave the load balancer to them: it stays its owner’s', async () => {

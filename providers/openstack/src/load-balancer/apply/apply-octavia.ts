@@ -61,16 +61,18 @@ export class OctaviaChanges {
 
   /** Its plan is some time ago, and who shares it by now would lose what runs through it. */
   async delete(
-    { cpoTags, lastSharer, loadBalancerId: id, request }: ChangeOf<'delete-load-balancer'>,
+    { cpoTags, lastSharer, listenerIds, loadBalancerId: id, request }: ChangeOf<'delete-load-balancer'>,
     call: CallContext,
   ): Promise<Carried> {
     return this.#whenReady(id, call, async () => {
       const there = await readLoadBalancer(this.#client, id, call);
       if (!there) return;
-      const { tags = [] } = there;
+      const { listeners = [], tags = [] } = there;
       const { owner, sharers } = ownersIn(tags);
       const others = lastSharer ? sharers.filter((one) => !sameOwner(one, lastSharer)) : sharers;
-      const hasCome = cpoTagsIn(tags).some((tag) => !cpoTags.includes(tag));
+      const seen = listenerIds && new Set(listenerIds);
+      const hasCome =
+        cpoTagsIn(tags).some((tag) => !cpoTags.includes(tag)) || listeners.some((one) => seen?.has(one.id) === false);
       if (others.length > 0 || hasCome || (lastSharer && (owner || !isLeft(tags)))) {
         throw new CloudError('conflict', `the load balancer ${id} is shared by now; it is read again`);
       }

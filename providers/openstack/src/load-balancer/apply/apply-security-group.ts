@@ -6,7 +6,7 @@ import { readOne } from '../../client/read-one.ts';
 import { isUuid } from '../../uuid.ts';
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { WirePort } from '../neutron-wire.ts';
-import type { WhyWithout } from '../observed-tree.ts';
+import type { MemberWithoutGroup, WhyWithout } from '../observed-tree.ts';
 import type { ChangeOf, MemberAddress } from '../plan/change.ts';
 import type { PortTurns } from './port-turns.ts';
 import { portOf, portsByAddress } from './ports-by-address.ts';
@@ -23,7 +23,7 @@ interface AttachingHands {
  */
 export async function attachSecurityGroup(
   client: ApiClient,
-  { groupId, members }: ChangeOf<'attach-security-group'>,
+  { groupId, isServed, members }: ChangeOf<'attach-security-group'>,
   { facts, turns }: AttachingHands,
   call: CallContext,
 ): Promise<void> {
@@ -38,12 +38,18 @@ export async function attachSecurityGroup(
     groupId,
   ];
   const namesOf = serverNames(client, facts, call);
+  const unanswered = new Set<string>();
   const attach = async (member: MemberAddress): Promise<WhyWithout | undefined> => {
     // Where no server is known, among all of them: the one without port security may be the node's, and the other a stranger's.
     const port = portOf(member.providerID === undefined ? ports : secured, member);
     if (!port || port.port_security_enabled === false) return 'no-port';
-    const why = await whyNotOf(port, member.nodeName, namesOf, call);
-    if (why) return why;
+    try {
+      const why = await whyNotOf(port, member.nodeName, namesOf, call);
+      if (why) return why;
+    } catch (error) {
+      if (isNoAnswer(error)) unanswered.add(member.address);
+      throw error;
+    }
     await turns.take(port.id, call.signal, async (waited) => {
       const current = waited ? await readOne<WirePort>(client, ['network', '/v2.0/ports'], port.id, call) : port;
       await changeGroups(client, current, withGroup, call);
@@ -51,14 +57,24 @@ export async function attachSecurityGroup(
     return undefined;
   };
   const outcomes = await Promise.allSettled(members.map(attach));
-  const without = members.flatMap(({ address }, i) => {
+  const lets = (one: (typeof outcomes)[number]): boolean => one.status === 'fulfilled' && one.value === undefined;
+  const othersServe = isServed || outcomes.some(lets);
+  const failures: unknown[] = [];
+  const without = members.flatMap(({ address }, i): readonly MemberWithoutGroup[] => {
     const outcome = outcomes[i];
-    const why = outcome?.status === 'fulfilled' ? outcome.value : 'failed';
-    return why === undefined ? [] : [{ address, why }];
+    if (outcome?.status === 'fulfilled') return outcome.value === undefined ? [] : [{ address, why: outcome.value }];
+    // It was closed before, and the Service is served as it was then.
+    if (othersServe && unanswered.has(address) && facts.wasClosed(groupId, address))
+      return [{ address, why: 'unnamed' }];
+    failures.push(outcome?.reason);
+    return [{ address, why: 'failed' }];
   });
   facts.noteWithoutGroup(groupId, without);
-  for (const one of outcomes) if (one.status === 'rejected') throw one.reason;
+  if (failures.length > 0) throw failures[0];
 }
+
+const NO_ANSWER = ['unavailable', 'timeout', 'throttled'] as const;
+const isNoAnswer = (error: unknown): boolean => NO_ANSWER.some((code) => isCloudError(error, code));
 
 /**
  * Unless nova calls the port's server as the node is called. The provider ID of a node, and the addresses of one that has none of nova's, are

@@ -24,6 +24,7 @@ import { loadBalancerNames } from './load-balancer-names.ts';
 import { memberNodes, oldestAddresses, type MemberNode } from './members.ts';
 import { octaviaFeatures } from './octavia-features.ts';
 import { securityRules } from './security-rules.ts';
+import { sizeRefusal } from './sizes.ts';
 import { serviceOptions, type LoadBalancerSettings, type ServiceOptions } from './service-options.ts';
 
 export interface DesiredTreeInput {
@@ -75,6 +76,8 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
     allowedCidrs: sources.allowedCidrs,
     name: names.loadBalancer,
   };
+  const refused = sizeRefusal(context, settings.manageSecurityGroups ? sources.ranges : undefined);
+  const refusedAnew = options.refusedAnew ?? refused;
   const what = `${service.namespace}/${service.name} of cluster ${clusterName}`;
   const requested = requestedAddress(service, options, families);
   return {
@@ -88,15 +91,16 @@ function treeOf(input: DesiredTreeInput, warn: Warn): DesiredTree {
       additionalVips: families.second ? [{ family: families.second }] : [],
       serial: settings.providerRequiresSerialApiCalls,
       cascadeDelete: settings.cascadeDelete,
-      ...(options.refusedAnew && { refusedAnew: options.refusedAnew }),
+      ...(refusedAnew && { refusedAnew }),
       ...existingOf(options, settings.maxSharedLb),
     },
-    listeners: listenersOf(context),
+    ...(refused && { refused }),
+    listeners: refused ? [] : listenersOf(context),
     floatingIP: floatingIPOf(options, families, { address: requested.floating, what }),
     ...(settings.manageSecurityGroups && {
       securityGroup: {
         description: cut(`Members of Kubernetes Service ${what}`),
-        rules: securityRules(context, sources.ranges),
+        rules: refused ? [] : securityRules(context, sources.ranges),
       },
     }),
     status: statusOf(options, settings),

@@ -5,7 +5,7 @@
 import type { CloudError, IPFamily, LoadBalancerWarning } from '@outrigger/cloud-provider';
 import type { LoadBalancerNames } from './load-balancer-names.ts';
 
-/** Either the whole goal or the one reason why there is none; never a goal that leaves out what was asked for. */
+/** Either the whole goal or the one reason why there is none; never a goal that leaves out a part of what was asked for. */
 export type DesiredTreeResult =
   | { readonly kind: 'tree'; readonly tree: DesiredTree; readonly warnings: readonly LoadBalancerWarning[] }
   /** Code `invalid` (a value that can never be served) or `unsupported` (this cloud does not offer it). */
@@ -13,6 +13,8 @@ export type DesiredTreeResult =
 
 export interface DesiredTree {
   readonly loadBalancer: DesiredOctaviaLoadBalancer;
+  /** Too much is asked for: nothing of it is here, and what a predecessor has made is taken over, no more. */
+  readonly refused?: CloudError;
   /** In the order of the Service's ports; no two with one port number of one transport protocol. */
   readonly listeners: readonly DesiredListener[];
   readonly floatingIP: FloatingIPWish;

@@ -25,19 +25,10 @@ export interface ListenerContext {
   readonly name: string;
 }
 
-/** Of one Service: to compare as many takes a plan some 200 ms, in which nothing else is done. */
-const MOST_MEMBERS = 100_000;
-
-/** Throws `invalid` or `unsupported` for a port that cannot be served as asked, and for too many members. */
+/** Throws `invalid` or `unsupported` for a port that cannot be served as asked. */
 export function listenersOf(context: ListenerContext): readonly DesiredListener[] {
-  const { nodes, service } = context;
-  const members = service.ports.length * nodes.length;
-  if (members > MOST_MEMBERS) {
-    const message = `${service.ports.length} ports on ${nodes.length} nodes are ${members} members of pools, and ${MOST_MEMBERS} are allowed at most: ask for fewer ports, or choose nodes with the annotation ${annotationTable.nodeSelector.name}`;
-    throw new CloudError('invalid', message);
-  }
   const taken = new Set<string>();
-  return service.ports.map((port, index) => {
+  return context.service.ports.map((port, index) => {
     const key = `${port.port}/${port.protocol}`;
     if (taken.has(key)) throw new CloudError('invalid', `port ${key} is listed twice`);
     taken.add(key);

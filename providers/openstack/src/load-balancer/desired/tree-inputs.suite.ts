@@ -132,12 +132,14 @@ export function inputOf(
 export function treeFor(...input: Parameters<typeof inputOf>): DesiredTree {
   const result = desiredTree(inputOf(...input));
   if (result.kind === 'refused') throw result.error;
+  if (result.tree.refused) throw result.tree.refused;
   return result.tree;
 }
 
 /** The refusal's text; a goal fails the test. */
 export function refusalFor(...input: Parameters<typeof inputOf>): string {
   const result = desiredTree(inputOf(...input));
-  if (result.kind === 'tree') throw new Error('not refused');
-  return `${result.error.code}: ${result.error.message}`;
+  const error = result.kind === 'tree' ? result.tree.refused : result.error;
+  if (!error) throw new Error('not refused');
+  return `${error.code}: ${error.message}`;
 }

@@ -156,8 +156,9 @@ export function ownedParts(
 }
 
 function floatingIPOf(wire: WireFloatingIP): ObservedFloatingIP {
-  const { floating_ip_address: address, floating_network_id: networkId, id, port_id: portId, revision_number } = wire;
-  return { id, address, networkId, portId, revision: revision_number };
+  const { floating_ip_address: address, floating_network_id: networkId, id, port_forwardings = [] } = wire;
+  const forwards = port_forwardings.length > 0 && { forwards: true as const };
+  return { id, address, networkId, portId: wire.port_id, ...forwards, revision: wire.revision_number };
 }
 
 function stateOf(status: ProvisioningStatus): LoadBalancerPart['state'] {

@@ -36,6 +36,7 @@ const COLUMNS = {
     'description',
     'tags',
     'revision_number',
+    'port_forwardings',
   ] satisfies readonly (keyof WireFloatingIP)[],
   'security-groups': ['id', 'name', 'description', 'tags'] satisfies readonly (keyof WireSecurityGroup)[],
 };

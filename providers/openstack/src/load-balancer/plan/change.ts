@@ -46,6 +46,8 @@ export type Change =
       readonly request: PlannedRequest;
       /** Of the Services of a CPO that were here: one more has come to share it. */
       readonly cpoTags: readonly string[];
+      /** The listeners that were here: such a Service writes its tag after its own. Absent: they were not looked at. */
+      readonly listenerIds?: readonly string[];
       /** The last one who shares it, which its owner has left: it must still be that. */
       readonly lastSharer?: Owner;
     }
@@ -87,7 +89,13 @@ export type Change =
       readonly id: string;
       readonly owner: Owner;
     }
-  | { readonly op: 'attach-security-group'; readonly groupId: string; readonly members: readonly MemberAddress[] }
+  | {
+      readonly op: 'attach-security-group';
+      readonly groupId: string;
+      readonly members: readonly MemberAddress[];
+      /** The port of another member has it: the Service is served without these. */
+      readonly isServed: boolean;
+    }
   | { readonly op: 'detach-security-group'; readonly groupId: string; readonly portIds: readonly string[] };
 
 export type ChangeOf<Op extends Change['op']> = Extract<Change, { op: Op }>;

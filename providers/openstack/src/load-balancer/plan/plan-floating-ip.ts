@@ -32,6 +32,7 @@ export interface FloatingIPPlan {
   /** Where the Service is reached: of a floating IP, else of the VIP. `undefined`: not known yet. */
   readonly address: string | undefined;
   readonly warnings: readonly LoadBalancerWarning[];
+  /** With actions: they come first, and wait for nothing. */
   readonly refused?: CloudError;
 }
 
@@ -39,8 +40,10 @@ export function planFloatingIP(wish: FloatingIPWish, context: FloatingIPContext)
   const { floatingIPs, vipAddress, vipPortId } = context.loadBalancer;
   const [attached] = floatingIPs;
   const vip = { actions: [], address: vipAddress ?? undefined, warnings: [] };
-  // One that a person has attached to something else is in use there.
-  const own = context.parts.map(floatingIPIn).filter(({ portId }) => portId === null || portId === vipPortId);
+  // One that a person has attached to something else, or whose ports are forwarded, is in use there.
+  const own = context.parts
+    .map(floatingIPIn)
+    .filter(({ forwards, portId }) => !forwards && (portId === null || portId === vipPortId));
   if (wish.kind === 'none') return { ...vip, ...planNone(wish, own, context) };
   if (vipPortId === null) return { ...vip, address: undefined };
   if (wish.kind === 'any' && wish.isThereOnly && !attached) return vip;
@@ -83,11 +86,24 @@ const serving = (
 
 const refuse = (refused: CloudError, around: Around): FloatingIPPlan => ({ ...serving(around), refused });
 
-/** What had made room for what another has by now is put back first. */
+/** What had made room for what is refused by now is put back, and the refusal told besides: Neutron may not put it back. */
 function planRefused(refused: CloudError, around: Around): FloatingIPPlan {
-  const { attached, own, vipPortId } = around;
-  const back = attached ? undefined : own.find((one) => isInStatus(one, around));
-  return back ? serving(around, moving(back, vipPortId, around)) : refuse(refused, around);
+  const { attached, vipPortId } = around;
+  const back = attached ? undefined : reachedLast(around);
+  if (!back) return refuse(refused, around);
+  const message = `The request for a floating IP is refused: ${refused.message}`;
+  const warnings = [{ reason: 'FloatingIPRefused', message }];
+  return { ...serving(around, moving(back, vipPortId, around)), warnings, refused };
+}
+
+/** Where the Service is reached, else where it was, by its status. */
+const reachedLast = (around: Around): ObservedFloatingIP | undefined =>
+  around.attached ?? around.own.find((one) => isInStatus(one, around));
+
+/** Whether Neutron may refuse for good to have it where the last one was, when that is off the port. */
+function isOtherNetwork(networkId: string, around: Around): boolean {
+  const last = reachedLast(around);
+  return last !== undefined && last.networkId !== networkId;
 }
 
 function planServed(wish: Wish, chosen: ObservedFloatingIP, around: Around): FloatingIPPlan {
@@ -99,10 +115,7 @@ function planServed(wish: Wish, chosen: ObservedFloatingIP, around: Around): Flo
 
 function planToAttach(chosen: ObservedFloatingIP, around: Around): FloatingIPPlan {
   const { attached, vipPortId } = around;
-  // Neutron may refuse it for good, when the old one is off the port.
-  if (attached && attached.networkId !== chosen.networkId) {
-    return refuse(new CloudError('invalid', OTHER_NETWORK), around);
-  }
+  if (isOtherNetwork(chosen.networkId, around)) return planRefused(new CloudError('invalid', OTHER_NETWORK), around);
   // A port's address has one floating IP.
   const makeRoom = attached ? [moving(attached, null, around)] : [];
   return serving({ attached: undefined }, ...makeRoom, moving(chosen, vipPortId, around));
@@ -117,22 +130,22 @@ function planToMake(wish: Wish, around: Around): FloatingIPPlan {
     return refuse(new CloudError('retry-after', text, { effect: 'none' }), around);
   }
   const { networkId, subnets } = floatingNetwork;
+  if (networkId !== null && isOtherNetwork(networkId, around)) {
+    return planRefused(new CloudError('invalid', OTHER_NETWORK), around);
+  }
+  const free = own.filter(({ portId }) => portId === null);
+  if (!attached) {
+    // One that had made room for what has gone since: what is asked for may never come.
+    const fitting = free.filter((one) => (networkId === null ? isInStatus(one, around) : one.networkId === networkId));
+    const back = preferred(fitting, around);
+    if (back) return serving(around, moving(back, vipPortId, around));
+  }
   if (networkId === null) {
     const warning = { reason: 'NoFloatingNetwork', message: NO_NETWORK };
     return { actions: [], address: attached?.address ?? vipAddress ?? undefined, warnings: [warning] };
   }
-  if (attached && attached.networkId !== networkId) return refuse(new CloudError('invalid', OTHER_NETWORK), around);
   const choice = choiceOf(wish, { networkId, subnets });
   if (choice instanceof CloudError) return refuse(choice, around);
-  const free = own.filter(({ portId }) => portId === null);
-  if (!attached) {
-    // One that had made room for what has gone since: what is asked for may never come.
-    const back = preferred(
-      free.filter((one) => one.networkId === networkId),
-      around,
-    );
-    if (back) return serving(around, moving(back, vipPortId, around));
-  }
   // Beside the one that serves: Neutron gives an address that is chosen to administrators alone.
   const place = attached ? { networkId } : { vipPortId, networkId, fixedIP: fixedIPOf(loadBalancer) };
   // Those of earlier wishes.
@@ -203,8 +216,8 @@ function choose(
   if (!there) return 'make';
   if (there.portId === vipPortId) return there;
   if (!mayTouch(there, context)) return addressNotForThis(wish.address, context);
-  if (there.portId === null) return there;
-  const text = `the floating IP ${wish.address}, which loadBalancerIP asks for, is attached elsewhere; detach it, or ask for another`;
+  if (there.portId === null && !there.forwards) return there;
+  const text = `the floating IP ${wish.address}, which loadBalancerIP asks for, is attached elsewhere or has port forwardings; detach it and delete these, or ask for another`;
   return new CloudError('conflict', text);
 }
 

@@ -1,6 +1,8 @@
 /** Which members the listeners that are there should have, whatever the Service asks for by now. Pure. */
 import {
+  canonicalIp,
   sameOwner,
+  type BackEnd,
   type DesiredLoadBalancer,
   type IPFamily,
   type LoadBalancerAction,
@@ -11,6 +13,7 @@ import { familyIn } from '../desired/address-families.ts';
 import type { DesiredMember } from '../desired/desired-tree.ts';
 import { memberNodes, membersOf } from '../desired/members.ts';
 import { carriesPackets } from '../desired/octavia-features.ts';
+import { MOST_MEMBERS } from '../desired/sizes.ts';
 import type { ServiceIdentity } from '../service-identity.ts';
 import {
   loadBalancerIn,
@@ -43,13 +46,18 @@ interface Members {
   readonly waiting: boolean;
 }
 
-export function planMembers(context: MembersContext): LoadBalancerPlan {
-  const { desired, parts } = context;
+export function planMembers(given: MembersContext): LoadBalancerPlan {
+  const { desired, parts } = given;
   const ours = parts.filter(
     ({ kind, owner, state }) =>
       state !== 'deleting' &&
       (kind === 'shared-load-balancer' || (kind === 'load-balancer' && sameOwner(owner, desired.owner))),
   );
+  const backEnds = thoseWithRoom(
+    desired.backEnds,
+    ours.flatMap((part) => ownListeners(part, given)),
+  );
+  const context = { ...given, desired: { ...desired, backEnds } };
   const members = ours.map((part) => membersOfPart(part, context));
   const actions = members.flatMap((one) => one.actions);
   const waiting = members.some((one) => one.waiting);
@@ -69,8 +77,30 @@ export function planMembers(context: MembersContext): LoadBalancerPlan {
   };
 }
 
+/**
+ * So many that nodes times listeners stay within the bound, whatever is asked for by now. Those that are members stay before others come, and
+ * where a predecessor has made more than that, none of them goes.
+ */
+function thoseWithRoom(backEnds: readonly BackEnd[], listeners: readonly ObservedListener[]): readonly BackEnd[] {
+  const room = Math.floor(MOST_MEMBERS / listeners.length);
+  if (backEnds.length <= room) return backEnds;
+  const there = listeners.flatMap(({ pool }) => pool?.members ?? []);
+  const known = new Set(there.map(({ address }) => address));
+  const isMember = ({ addresses }: BackEnd): boolean =>
+    addresses.some(({ address }) => known.has(canonicalIp(address) ?? address));
+  const sorted = backEnds.toSorted((a, b) => (a.node.name < b.node.name ? -1 : 1));
+  const stay = sorted.filter(isMember).slice(0, Math.max(room, Math.floor(there.length / listeners.length)));
+  const others = sorted.filter((one) => !isMember(one));
+  return [...stay, ...others.slice(0, Math.max(0, room - stay.length))];
+}
+
+function ownListeners(part: LoadBalancerPart, { identity }: MembersContext): readonly ObservedListener[] {
+  const listeners = loadBalancerIn(part).children?.listeners ?? [];
+  return listeners.filter((one) => isOwnChild(one, identity, part.kind === 'load-balancer'));
+}
+
 function membersOfPart(part: LoadBalancerPart, context: MembersContext): Members {
-  const { identity, serial } = context;
+  const { serial } = context;
   const loadBalancer = loadBalancerIn(part);
   const { children, id, status } = loadBalancer;
   if (status !== 'ACTIVE' || !children) {
@@ -79,7 +109,7 @@ function membersOfPart(part: LoadBalancerPart, context: MembersContext): Members
   const owns = part.kind === 'load-balancer';
   const addresses: string[] = [];
   let waiting = false;
-  const listeners = children.listeners.filter((one) => isOwnChild(one, identity, owns));
+  const listeners = ownListeners(part, context);
   let areAll = listeners.length > 0;
   const actions = listeners.flatMap((listener): readonly LoadBalancerAction[] => {
     const { pool } = listener;

@@ -98,7 +98,7 @@ function removeFloatingIP(
   const keep = one.keep || keepsFloatingIP(context.identity.service);
   // To those of other namespaces the address is not left: it goes with its owner.
   if (isShared) return [keep ? detachment(one, target) : deletion(one)];
-  const elsewhere = one.portId !== null && (!under || isSharedByOthers(under, context));
+  const elsewhere = one.forwards || (one.portId !== null && (!under || isSharedByOthers(under, context)));
   if (!keep && !elsewhere) return [deletion(one)];
   const change = markChange('floatingips', part.id, ofNobody(one.description), null);
   return [leaving(actionOf('update', target, `release the floating IP ${one.address}`, change))];

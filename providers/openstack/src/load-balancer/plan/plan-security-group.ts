@@ -210,13 +210,14 @@ export function diffPorts(
     .filter((address) => !covered.has(address))
     .toSorted((a, b) => Number(failed.has(a)) - Number(failed.has(b)) || (a < b ? -1 : 1));
   const obsolete = group.ports.filter(({ addresses }) => !addresses.some((address) => wanted.has(address)));
+  const isServed = obsolete.length < group.ports.length;
   const target = { kind: 'security-group', id: group.id } as const;
   const attach = chunksOf(missing, PORTS_PER_ACTION).map((addresses) => {
     const members = addresses.map((address): MemberAddress => {
       const { name: nodeName, providerID } = nodes.get(address) ?? {};
       return { address, ...(nodeName !== undefined && { nodeName }), ...(providerID !== undefined && { providerID }) };
     });
-    const change = { op: 'attach-security-group', groupId: group.id, members } as const;
+    const change = { op: 'attach-security-group', groupId: group.id, members, isServed } as const;
     return actionOf('update', target, `add the security group to ${members.length} ports`, change);
   });
   // First: it needs no word of nova, and an action that fails is the last one.

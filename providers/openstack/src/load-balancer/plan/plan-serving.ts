@@ -50,6 +50,7 @@ function planOf(part: LoadBalancerPart | undefined, context: ServingContext): Lo
   const mine = part.kind === 'load-balancer' ? parts : parts.filter(({ kind }) => kind !== 'floating-ip');
   const claims = planClaims({ ...context, parts: mine }, undefined);
   if (claims.length > 0) return { ...IDLE, actions: claims, warnings };
+  if (tree.refused) return { ...IDLE, warnings, refused: tree.refused };
   return planChosen(part, { ...context, tree: treeOnVips(tree, loadBalancerIn(part)) });
 }
 
@@ -83,6 +84,7 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
   if (status !== 'ACTIVE' || !children) {
     return { ...IDLE, ingress: promised, warnings: [...warnings, ...lateWarnings([part])] };
   }
+  if (floating.refused && floating.actions.length > 0) return { ...IDLE, actions: floating.actions, warnings };
   const refused =
     sharingRefusal({ loadBalancer, children, owns, tree, identity: context.identity }) ??
     secondVipRefusal(tree, loadBalancer) ??

@@ -49,12 +49,14 @@ function deletionOf(
   { cascade, lastSharer }: { readonly cascade: boolean; readonly lastSharer?: Owner },
 ): LoadBalancerAction {
   const { id } = part;
+  const { children, tags } = loadBalancerIn(part);
   const request: PlannedRequest = { ...deleteRequest('loadbalancers', id), ...(cascade && { query: CASCADE }) };
   const change = {
     op: 'delete-load-balancer',
     loadBalancerId: id,
     request,
-    cpoTags: cpoTagsIn(loadBalancerIn(part).tags),
+    cpoTags: cpoTagsIn(tags),
+    ...(children && { listenerIds: children.listeners.map((one) => one.id) }),
     ...(lastSharer && { lastSharer }),
   } as const;
   return actionOf('delete', targetOf(part), summary, change);
