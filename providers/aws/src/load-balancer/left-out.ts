@@ -25,7 +25,7 @@ const MOST_PASSES = 1_000;
 /** Why a group of a node does not let a load balancer in. */
 export interface Closed {
   readonly instances: ReadonlySet<string>;
-  /** The first. */
+  /** The first that EC2 has refused, else the first that is not clear. */
   readonly error: CloudError;
   /** Those for which EC2 has refused a rule; of the others it was not clear which group is the node's. */
   readonly refused: ReadonlySet<string>;
@@ -162,6 +162,19 @@ export class LeftOut {
 }
 
 const isLackingIn = ({ leftOut }: Attributes): boolean => Array.isArray(leftOut) && leftOut.length > 0;
+
+/** Throws for those that are not served. What is there, and of which only its group is not clear, is. */
+export function checkServed(
+  wanted: readonly string[],
+  there: readonly string[],
+  closed: Closed | undefined,
+  refused: { readonly ids: readonly string[]; readonly error?: Error },
+): void {
+  const shut = new Set(closed?.instances).difference(new Set(there)).union(closed?.refused ?? new Set<string>());
+  const left = shut.union(new Set(refused.ids));
+  const error = shut.size > 0 ? closed?.error : refused.error;
+  if (error) throw new (wanted.some((id) => !left.has(id)) ? LeftOutError : WaitsError)(left, error);
+}
 
 /** A change that would cut off machines that are served now has to wait; those of which nothing is clear have no say. */
 export function hasToWait({ instances, refused }: Closed, served: readonly string[]): boolean {

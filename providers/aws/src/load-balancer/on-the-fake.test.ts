@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DesiredLoadBalancer } from '@outrigger/cloud-provider';
+import type { DesiredLoadBalancer, LoadBalancerService } from '@outrigger/cloud-provider';
 import { FakeRig } from './fake-rig.suite.ts';
 import { serviceOf } from './nlb/nlb-rig.suite.ts';
 
@@ -216,4 +216,44 @@ test('nodes that name instances of others freeze nobody: a new Service of two po
   const opened = account.rules.all().filter(({ isEgress }) => !isEgress);
   assert.ok(!opened.some(({ groupId }) => [db, web, away].includes(groupId)));
   assert.deepEqual(rig.aws.takeProblems(), []);
+});
+
+test('UDP goes from both families to IPv4, and another port of it goes', async () => {
+  const rig = new FakeRig();
+  const udp = (...numbers: readonly number[]): LoadBalancerService['ports'] =>
+    numbers.map((port) => ({ name: `u${port}`, port, protocol: 'UDP', nodePort: 30_000 + port }));
+  const both = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' } as const;
+  await rig.bring(rig.desired(serviceOf({}, { ...both, ports: udp(53, 54) })));
+  const types = (): unknown => {
+    const { balancers, targetGroups } = rig.aws.account;
+    return [balancers, targetGroups].map((all) => all.all().map(({ ipAddressType }) => ipAddressType));
+  };
+  assert.deepEqual(types(), [['dualstack'], ['ipv6', 'ipv6']]);
+  await rig.bring(rig.desired(serviceOf({}, { ports: udp(53) })));
+  assert.deepEqual(types(), [['ipv4'], ['ipv4']]);
+});
+
+test('all ports of a Service ask once in a pass for a rule that a full group does not take, and again in the next', async () => {
+  const rig = new FakeRig();
+  const { faults } = rig.aws;
+  const full = { operation: 'AuthorizeSecurityGroupIngress', status: 400, code: 'RulesPerSecurityGroupLimitExceeded' };
+  let asked = 0;
+  rig.before = async (body) => {
+    if (body.includes('Action=AuthorizeSecurityGroupIngress') && body.includes('.Groups.')) asked++;
+  };
+  const service = serviceOf({}, {}, [80, 443, 8080, 8443]);
+  const desired = rig.desired(service);
+  const pass = async (): Promise<void> => {
+    const { actions } = rig.balancers.plan(desired, await rig.parts(service));
+    for (const one of actions) await rig.balancers.apply(one, desired, rig.call);
+  };
+  await rig.bring(rig.desired(service, []));
+  faults.set({ ...full, times: 1_000 });
+  for (const times of [1, 2, 3]) {
+    await assert.rejects(pass(), /is full/u);
+    assert.equal(asked, times);
+  }
+  faults.set();
+  await rig.bring(desired);
+  assert.equal(rig.aws.account.targets.of(`${rig.aws.account.targetGroups.all()[0]?.id}`).length, 3);
 });

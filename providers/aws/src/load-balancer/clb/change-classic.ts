@@ -4,7 +4,7 @@ import type { AwsClient } from '../../client/aws-client.ts';
 import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
 import type { Listener as WireListener, LoadBalancerDescription } from '../../client/generated/elb.ts';
 import type { BackEndAccess } from '../frame.ts';
-import { hasToWait, LeftOutError, WaitsError, type Closed } from '../left-out.ts';
+import { checkServed, hasToWait, WaitsError, type Closed } from '../left-out.ts';
 import {
   hasTls,
   listenersIn,
@@ -146,11 +146,13 @@ export class ClassicChange {
     let refused: Refused = { ids: [] };
     let failure: Error | undefined;
     let taken = wanted.filter((id) => registered.includes(id));
+    const coming = wanted.filter((id) => !registered.includes(id));
     try {
-      if (source !== undefined) closed = await this.#access.open(source, wanted, this.#call);
-      const coming = wanted.filter((id) => !registered.includes(id) && !closed?.instances.has(id));
-      refused = await this.#register(coming);
-      taken = [...taken, ...coming.filter((id) => !refused.ids.includes(id))];
+      // Those that come first: why the first one is kept out is told.
+      if (source !== undefined) closed = await this.#access.open(source, [...coming, ...taken], this.#call);
+      const letIn = coming.filter((id) => !closed?.instances.has(id));
+      refused = await this.#register(letIn);
+      taken = [...taken, ...letIn.filter((id) => !refused.ids.includes(id))];
     } catch (error) {
       this.#call.signal.throwIfAborted();
       failure = asError(error);
@@ -159,11 +161,7 @@ export class ClassicChange {
     const mayGo = wanted.length === 0 || taken.length > 0;
     if (mayGo && going.length > 0) await this.#deregister(going);
     if (failure) throw failure;
-    const error = closed?.error ?? refused.error;
-    if (!error) return;
-    const left = new Set([...(closed?.instances ?? []), ...refused.ids]);
-    const isDone = wanted.some((id) => !left.has(id));
-    throw new (isDone ? LeftOutError : WaitsError)(left, error);
+    checkServed(wanted, registered, closed, refused);
   }
 
   async #deregister(ids: readonly string[]): Promise<void> {

@@ -199,7 +199,7 @@ class ClassicCalls {
     } catch (error) {
       if (!(error instanceof WaitsError)) throw error;
       waits = error;
-      groups = this.#openFirst(there, shapeIn(there).securityGroups);
+      groups = shapeIn(there).securityGroups;
     }
     if (has('subnets')) await change.subnets(there, shape.subnets);
     if (has('listeners')) await change.listeners(there, shape.listeners);
@@ -212,7 +212,7 @@ class ClassicCalls {
     if (has('tags')) await this.tagging.follow(id, shape.tags, call);
     if (has('instances') || has('access')) {
       this.#setup.leftOut.trying(id);
-      const [source] = this.#setup.access.sourcesOf(groups);
+      const [source] = this.#setup.access.sourcesOf(this.#openFirst(there, groups));
       await change.instances(there, shape.instances, source);
     }
     if (waits) throw waits;

@@ -457,3 +457,44 @@ test('nodes come and go while a node that is served has no room for another secu
   await bring({ set }, [1, 2]);
   assert.deepEqual([site.classic.groupIds, site.letIn()], [[three], [three]]);
 });
+
+test('where the group of no node is clear, those that are served stay, one that joins is left out, one that leaves is no error', async () => {
+  const { bring, site } = rig();
+  await bring({}, [0, 1]);
+  const [first = '', second = '', third = ''] = site.cluster.instances.map(({ id }) => id);
+  // Another group of all nodes has the cluster's tag.
+  const { tags } = site.aws.account.groups.get(site.cluster.nodeGroupId)!;
+  const other = site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name: 'other', tags });
+  const { interfaces } = site.aws.account;
+  for (const one of interfaces.all())
+    if (one.groupIds.includes(site.cluster.nodeGroupId))
+      interfaces.seed({ ...one, groupIds: [...one.groupIds, other] });
+  await site.clock.advance(600_000);
+  await bring({}, [0, 1, 2]);
+  const all = site.desired(aService());
+  const { complete, warnings } = await site.plan(all);
+  assert.deepEqual([complete, warnings?.length], [true, 1]);
+  assert.match(`${warnings?.[0]?.message}`, new RegExp(`: ${third}\\. instance ${third} has 2 security groups`, 'u'));
+  assert.deepEqual(site.classic.instanceIds.toSorted(), [first, second].toSorted());
+  await bring({}, [0]);
+  assert.deepEqual(site.classic.instanceIds, [first]);
+  const { warnings: none } = await site.plan(site.desired(aService(), [0]));
+  assert.equal(none, undefined);
+});
+
+for (const isFull of [false, true]) {
+  test(`a node of a Service that is refused joins by the named group that nodes let in, ${isFull ? 'also where theirs is full' : 'in whatever order AWS shows them'}`, async () => {
+    const { bring, site } = rig();
+    const [one, two] = setAside(site);
+    await bring({ set: { securityGroups: `${one},${two}` } }, [0, 1]);
+    site.aws.account.classics.seed({ ...site.classic, groupIds: [two, one] });
+    await site.clock.advance(60_000);
+    const full = { operation: 'AuthorizeSecurityGroupIngress', status: 400 };
+    if (isFull) site.aws.faults.set({ ...full, code: 'RulesPerSecurityGroupLimitExceeded', times: 1_000 });
+    const set = { securityGroups: `${one},${two}`, healthTimeout: '70' };
+    const refused = site.desired(aService({ set }));
+    const { actions } = site.balancers.planMembers(refused, await site.parts(refused.service));
+    for (const action of actions) await site.balancers.apply(action, refused, site.call);
+    assert.deepEqual([site.letIn(), site.classic.instanceIds.length], [[one], 3]);
+  });
+}

@@ -3,7 +3,7 @@ import { asError, CloudError, type CallContext, type Owner } from '@outrigger/cl
 import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
 import { chunks } from '../../client/pages.ts';
 import { loadBalancerName } from '../names.ts';
-import { LeftOutError, listed, WaitsError, type Closed } from '../left-out.ts';
+import { checkServed, listed, type Closed } from '../left-out.ts';
 import type { NlbSetup } from './nlb-setup.ts';
 
 /** `RegisterTargets` and `DeregisterTargets` take no more. */
@@ -31,7 +31,8 @@ export async function changeTargets(
   let failure: Error | undefined;
   let closed: Closed | undefined;
   const open = async (): Promise<void> => {
-    const asked = opens ? wanted : coming;
+    // Those that come first: why the first one is kept out is told.
+    const asked = opens ? [...coming, ...wanted] : coming;
     if (asked.length === 0 || !access.usesShared) return;
     const own = !opens && (await access.spreadRules(loadBalancerName(owner.uid), asked, call));
     closed = typeof own === 'object' ? own : undefined;
@@ -70,10 +71,7 @@ export async function changeTargets(
   }
   if (failure) throw failure;
   targets.changed(arn, taken);
-  const left = new Set([...(closed?.instances ?? []), ...refused]);
-  if (left.size === 0) return;
-  const isDone = wanted.some((id) => !left.has(id));
-  throw new (isDone ? LeftOutError : WaitsError)(left, closed?.error ?? refusal(refused));
+  checkServed(wanted, there, closed, { ids: refused, ...(refused.length > 0 && { error: refusal(refused) }) });
 }
 
 /** One that AWS does not take fails the request of all: without those that it names it is sent once more. Gives them back. */

@@ -73,7 +73,7 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
         const zones = withPresentAddresses(zonesOf(settings, subnets), scheme, part);
         const shape: Shape = {
           scheme,
-          ipAddressType: settings.families.includes('IPv6') ? 'dualstack' : 'ipv4',
+          ipAddressType: settings.families.includes('IPv6') ? 'dualstack' : leastOf(present),
           zones,
           sourceNat: needsSourceNat(settings) ? 'on' : 'off',
           // One that was made without any can never get one.
@@ -132,14 +132,15 @@ class LoadBalancerCalls {
       const { Attributes = [] } = await client.elbv2(call, 'DescribeLoadBalancerAttributes', { LoadBalancerArn: arn });
       return managedOf(tagsIn(Attributes));
     };
-    const isOwn = look.isOwn(one.tags) && !one.isDeleted;
-    const hash = isOwn ? await settings.of(arn, one.tags, read, call) : undefined;
-    if (!isOwn || one.thing.SecurityGroups?.length) return this.shown(one, hash, []);
-    const { targetGroups } = await look.things(call);
-    const own = targetGroups
-      .map(({ thing }) => thing)
-      .filter(({ LoadBalancerArns }) => LoadBalancerArns?.includes(arn));
-    return this.shown(one, hash, await this.#targetsOf(own, call));
+    if (!look.isOwn(one.tags) || one.isDeleted) return this.shown(one, undefined, []);
+    const hash = await settings.of(arn, one.tags, read, call);
+    const own = (await look.things(call)).targetGroups
+      .filter(({ isDeleted, thing }) => !isDeleted && thing.LoadBalancerArns?.includes(arn))
+      .map(({ thing }) => thing);
+    const targets = one.thing.SecurityGroups?.length ? [] : await this.#targetsOf(own, call);
+    const part = this.shown(one, hash, targets);
+    const hasIpv6Groups = own.some(({ IpAddressType }) => IpAddressType === 'ipv6');
+    return { ...part, attributes: { ...part.attributes, hasIpv6Groups } };
   }
 
   shown(one: Tagged<LoadBalancer>, hash: string | undefined, instances: readonly string[]): ListedPart {
@@ -288,6 +289,11 @@ function shownAs(
       tags,
     },
   };
+}
+
+/** For IPv4 alone. As long as a listener leads to IPv6 targets, AWS refuses a change. */
+function leastOf(present: Attributes | undefined): Shape['ipAddressType'] {
+  return present?.['hasIpv6Groups'] ? (present['ipAddressType'] as Shape['ipAddressType']) : 'ipv4';
 }
 
 /** With a group that is not the shared one yet, those of cloud-provider-aws stay until it has that one. */

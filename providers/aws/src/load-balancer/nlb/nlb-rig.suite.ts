@@ -27,8 +27,10 @@ export class NlbRig {
   readonly elbv2: Elbv2Stub = new Elbv2Stub(this.clock);
   /** Instances that were let in. */
   readonly opened: Set<string> = new Set();
-  /** Instances that cannot be let in. */
+  /** Instances that cannot be let in: no rule is taken. */
   readonly closed: Set<string> = new Set();
+  /** Instances of which it is not clear which group is the node's. */
+  readonly unclear: Set<string> = new Set();
   /** EC2 answers nothing. */
   unreachable = false;
   /** By names of load balancers that nodes let in as cloud-provider-aws does it. */
@@ -50,13 +52,14 @@ export class NlbRig {
       useShared: (use) => use('sg-5a4ed'),
       open: (_group, ids) => {
         if (this.unreachable) return Promise.reject(new CloudError('unavailable', 'EC2 does not answer'));
-        const instances = new Set(ids.filter((id) => this.closed.has(id)));
+        const refused = new Set(ids.filter((id) => this.closed.has(id)));
+        const instances = new Set(ids.filter((id) => refused.has(id) || this.unclear.has(id)));
         for (const id of ids) if (!instances.has(id)) this.opened.add(id);
         const error = new CloudError('conflict', 'the group has no tag');
-        return Promise.resolve(instances.size > 0 ? { instances, error, refused: new Set<string>() } : undefined);
+        return Promise.resolve(instances.size > 0 ? { instances, error, refused } : undefined);
       },
       learn: () => Promise.resolve(),
-      isOpen: (_group, ids) => ids.every((id) => this.opened.has(id)),
+      isOpen: (_group, ids) => ids.every((id) => this.opened.has(id) || this.unclear.has(id)),
       rulesFor: (name) => {
         const rules = Object.keys(this.nodeRules.get(name) ?? {});
         return { everywhere: rules, own: rules };

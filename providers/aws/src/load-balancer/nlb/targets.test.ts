@@ -92,6 +92,16 @@ test('a target that lets the load balancer in again is left out no more, when an
   await assertLeftOut(rig, desired, /: i-0000000b\. /u);
 });
 
+test('a target of which it is not clear which group is its node’s stays, and counts as served', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf()));
+  rig.unclear.add('i-0000000a');
+  shuts(rig, 'i-0000000b');
+  await assertLeftOut(rig, desiredOf(serviceOf()), /: i-0000000b\. the group has no tag/u);
+  const [[group] = []] = rig.elbv2.targetGroups;
+  assert.deepEqual(rig.elbv2.targetsOf(group!), ['i-0000000a', 'i-0000000b']);
+});
+
 test('one that does not let the load balancer in and one that AWS does not take are tried together', async () => {
   const rig = new NlbRig();
   const desired = desiredOf(serviceOf(), ['i-0000000a', 'i-0000000b', 'i-0000000c']);

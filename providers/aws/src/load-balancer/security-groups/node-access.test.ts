@@ -269,6 +269,7 @@ test('an instance whose group is unclear, a stranger’s, in another VPC or full
   await look();
   const closed = await access.open('sg-000000aa', ['i-a', 'i-b', 'i-c', 'i-d', 'i-1'], aCall);
   assert.deepEqual([...(closed?.instances ?? [])].toSorted(), ['i-a', 'i-b', 'i-c', 'i-d']);
+  assert.match(`${closed?.error.message}`, /is full/u);
   assert.deepEqual(
     [nodes, stranger, second].map((id) => cloud.rules(id)),
     [['all sg-000000aa'], [], []],

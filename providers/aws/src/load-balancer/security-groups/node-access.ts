@@ -44,6 +44,8 @@ export class NodeAccess implements BackEndAccess {
   #ofNodes: readonly SecurityGroup[] = [];
   /** `<node group> <source group>`: opened by this process, and when. */
   readonly #opened = new Map<string, number>();
+  /** Requests for rules that EC2 has refused since the last look: each port of a Service asks for the same ones. */
+  readonly #refused = new Map<string, Error>();
   #sharedId: string | undefined;
   /** When it was seen or made last; monotonic. */
   #sharedAt: number = 0;
@@ -72,6 +74,7 @@ export class NodeAccess implements BackEndAccess {
 
   /** Before the lists of a look, with its call. */
   async refresh(call: CallContext): Promise<void> {
+    this.#refused.clear();
     this.#groups = (await this.#options.look.groups(call)).map(({ thing }: Tagged<SecurityGroup>) => thing);
     this.#ofNodes = this.#groups.filter(
       ({ Tags }) => tagValue(Tags, CLUSTER_TAG) === undefined && tagValue(Tags, SHARED_TAG) === undefined,
@@ -308,9 +311,17 @@ export class NodeAccess implements BackEndAccess {
     if (rules.length > 0) this.#opened.set(`${GroupId} ${loadBalancer}`, at);
   }
 
-  #allow(GroupId: string, rules: readonly DescribedRule[], call: CallContext): Promise<void> {
+  async #allow(GroupId: string, rules: readonly DescribedRule[], call: CallContext): Promise<void> {
     const { client, cluster } = this.#options;
-    return authorize(client, GroupId, rules, call, { [CLUSTER_TAG]: cluster.id });
+    const key = JSON.stringify([GroupId, rules]);
+    const known = this.#refused.get(key);
+    if (known) throw known;
+    try {
+      await authorize(client, GroupId, rules, call, { [CLUSTER_TAG]: cluster.id });
+    } catch (error) {
+      if (isRefusal(error) && !call.signal.aborted) this.#refused.set(key, error);
+      throw error;
+    }
   }
 
   #revoke(GroupId: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
@@ -362,8 +373,13 @@ export class NodeAccess implements BackEndAccess {
   }
 }
 
+type Refusal = Error & Pick<CloudError, 'code'>;
+
 /** Where the cloud is not reached, or asks for a pause, the others are not tried either. */
 const OF_ALL = ['unavailable', 'timeout', 'throttled', 'retry-after', 'unauthenticated'] as const;
+
+const isRefusal = (error: unknown): error is Refusal =>
+  isCloudError(error) && !OF_ALL.some((code) => error.code === code);
 
 /** One group that cannot be changed keeps no other out. */
 async function eachGroup(
@@ -371,22 +387,24 @@ async function eachGroup(
   call: CallContext,
   change: (group: string) => Promise<void>,
 ): Promise<Closed | undefined> {
-  let [error] = unclear.values();
+  const [firstUnclear] = unclear.values();
+  let error: CloudError | undefined;
   const refused = new Set<string>();
   for (const [group, instances] of groups) {
     try {
       await change(group);
     } catch (thrown) {
       call.signal.throwIfAborted();
-      if (!isCloudError(thrown) || OF_ALL.some((code) => thrown.code === code)) throw thrown;
+      if (!isRefusal(thrown)) throw thrown;
       for (const id of instances) refused.add(id);
       error ??= refusedRule(group, thrown);
     }
   }
+  error ??= firstUnclear;
   return error && { instances: new Set([...unclear.keys(), ...refused]), error, refused };
 }
 
-function refusedRule(group: string, cause: Error & { readonly code: CloudError['code'] }): CloudError {
+function refusedRule(group: string, cause: Refusal): CloudError {
   if (cause.code === 'quota') return new CloudError('quota', cause.message, { cause });
   return new CloudError(cause.code, `security group ${group} gets no rule for load balancers: ${cause.message}`, {
     cause,
