@@ -68,7 +68,6 @@ export function begin(before: ServiceState, bring: Bring, at: Surroundings): Ste
   const state: ServiceState = {
     ...before,
     work: { done: before.work?.done, episode, handles: [] },
-    followed: undefined,
   };
   return { state, effects, next: { kind: 'apply', bring } };
 }

@@ -50,7 +50,7 @@ export function leftoverOf(state: ServiceState, service: Service, read: readonly
     lastFailure: undefined,
     wish: undefined,
     settled: undefined,
-    followed: undefined,
+    tried: undefined,
     statusField: undefined,
     recordField: undefined,
     readiness: undefined,

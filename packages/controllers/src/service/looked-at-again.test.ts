@@ -135,3 +135,26 @@ test('while the cloud cannot be asked then, it is Ready and says nothing, and it
   assert.equal(told.plans - before, 1);
   await told.rig.stop();
 });
+
+test('while it is refused then, nodes that it does not select cost no look', async () => {
+  let isRefused = false;
+  const told = await settledWith(() => {
+    if (isRefused) throw new CloudError('not-owned', 'the address is of another');
+    return { ...READY, againAfterMs: 10 * MINUTE_MS };
+  });
+  const { api, clock } = told.rig;
+  isRefused = true;
+  await clock.advance(11 * MINUTE_MS);
+  assert.deepEqual(told.rig.reasons('web').slice(0, 1), ['UpdateLoadBalancerFailed']);
+  const before = told.looks;
+  for (let i = 0; i < 30; i++) {
+    api.nodes.put(nodeOf(`other-${i}`));
+    await clock.advance(5_000);
+  }
+  const { looks } = told;
+  assert.ok(looks - before <= 3, `${looks - before} looks`);
+  api.nodes.put(nodeOf('n2'));
+  await clock.advance(5_000);
+  assert.ok(told.looks > looks, 'one that it selects may be what it was refused for');
+  await told.rig.stop();
+});

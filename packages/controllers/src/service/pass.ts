@@ -1,5 +1,5 @@
 /** One pass over a Service, from its beginning to what is done about the plan. Pure. */
-import type { BackEnd, PartAnswer } from '@outrigger/cloud-provider';
+import type { PartAnswer } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { reviewField } from '../contested-field.ts';
 import { judgeLook, questionKey, type Judged } from '../load-balancer/judge-look.ts';
@@ -22,7 +22,15 @@ import { saying, tellReadiness } from './tell-readiness.ts';
 import { isRecorded, roleOf } from './role.ts';
 import { stateOf, type SeenLook, type ServiceState, type Settled } from './service-state.ts';
 import { statusAction } from './service-words.ts';
-import { mayHaveAddress, observedOf, selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
+import {
+  mayHaveAddress,
+  observedOf,
+  selectedBy,
+  settledNow,
+  statusTexts,
+  touched,
+  withEmptiness,
+} from './settled-now.ts';
 import { hold, settle } from './settle.ts';
 import {
   after,
@@ -51,11 +59,18 @@ export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   // What it was to say of another wish is not true of this one. API servers that give Services no generation need to be told that.
   const isChanged = before.wish !== undefined && roleOf(service, rules.options) === 'serve';
   const readiness = before.wish === wish ? before.readiness : isChanged ? PROVISIONING : undefined;
-  const state = withEmptiness({ ...before, wish, readiness }, selected, at.now);
+  const tried = before.leftover ? undefined : selected;
+  const state = withEmptiness({ ...before, wish, readiness, tried }, selected, at.now);
   const settled = state.leftover ? undefined : settledNow(state, at, () => selected);
-  const isKept = settled && (settled.againAt ?? Infinity) > at.now;
-  return isKept ? keepStatus({ ...state, settled }, settled, at) : tellReadiness(planAndCarryOut(state, at), at);
+  // No look outlasts the pass that it has brought about: a later one would take it for what holds by then.
+  const look = freshLook(state, at);
+  const isKept = settled && look?.observation.kind !== 'parts' && (settled.againAt ?? Infinity) > at.now;
+  return isKept ? keepStatus({ ...spent(state), settled }, settled, at) : tellReadiness(planAndCarryOut(state, at), at);
 }
+
+/** An answer from before the last action on its load balancer says nothing. */
+const freshLook = ({ look }: ServiceState, { appliedAt }: Surroundings): SeenLook | undefined =>
+  look && !look.isSpent && look.startedAt >= appliedAt ? look : undefined;
 
 /** Others may write the status too. What it should be is known: no look at the cloud. */
 function keepStatus(before: ServiceState, settled: Settled, at: Surroundings): Step {
@@ -83,18 +98,28 @@ function keepSettled(state: ServiceState, settled: Settled, error: Error, at: Su
 }
 
 export function planAndCarryOut(before: ServiceState, at: Surroundings): Step {
-  const seen = before.look?.isSpent ? undefined : before.look;
-  // An answer from before the last action on its load balancer says nothing.
-  const look = seen && seen.startedAt >= at.appliedAt ? seen : undefined;
-  const overtaken = look ? 0 : before.overtaken + Number(seen !== undefined);
+  const look = freshLook(before, at);
+  const overtaken = look ? 0 : before.overtaken + Number(before.look?.isSpent === false);
   const { knowledge, plan } = judgedPlan(before, look, at);
   const parts = look?.observation.kind === 'parts' ? look.observation.parts : undefined;
   const owner = { clusterId: at.rules.options.clusterId, uid: before.uid };
   const adoption = answerOf(at.service, plan, parts, owner);
-  // What a look shows by now is what holds: for what was settled before there has to be another.
-  const settled = parts && before.settled ? ({ ...before.settled, upTo: 'touched' } as const) : before.settled;
+  // What a look shows by now is what holds: for what was settled before there has to be another. One that is to be
+  // looked at again is as it was until a look says so.
+  const isAsItWas = !look || !parts || (isDueAgain(before, at) && decidesNothing(plan, look));
+  const settled = isAsItWas ? before.settled : touched(before.settled);
   const state = { ...(look ? before : spent(before)), overtaken, knowledge, adoption, settled };
   return withdrawing(state, plan, at, (noted, around) => carryOut(noted, plan, around));
+}
+
+const isDueAgain = (state: ServiceState, at: Surroundings): boolean =>
+  (settledNow(state, at, () => selectedBy(state, at))?.againAt ?? Infinity) <= at.now;
+
+/** Another look, or another answer, has to say what is to be done. */
+function decidesNothing(plan: ServicePlan, { answers }: SeenLook): boolean {
+  if (plan.kind === 'bring') return !plan.complete && !plan.refused && plan.plan.actions.length === 0;
+  if (plan.kind !== 'failed') return plan.kind === 'ask' || plan.kind === 'look-again';
+  return [...answers.values()].some((answer) => answer.kind === 'failed' && answer.error === plan.error);
 }
 
 /** What is to be done, where the look that a plan rests on may have left something out. */
@@ -194,7 +219,7 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
 function carryOutBring(state: ServiceState, bring: Bring, at: Surroundings): Step {
   const { complete, desired, plan, refused } = bring;
   const effects: Effect[] = (plan.warnings ?? []).map((warning) => ({ kind: 'tell', note: warningNote(warning) }));
-  if (refused && complete) return after(effects, followed(state, desired.backEnds, refused, at));
+  if (refused && complete) return after(effects, followed(state, refused, at));
   if (refused) effects.push({ kind: 'tell', note: failureNote(episodeOf(state, at, true), refused) });
   if (complete) {
     if (at.rules.dryRun) effects.push({ kind: 'plan', actions: [] });
@@ -205,10 +230,10 @@ function carryOutBring(state: ServiceState, bring: Bring, at: Surroundings): Ste
 }
 
 /** What the Service asks for is refused; what it has is as it should be. */
-function followed(before: ServiceState, backEnds: readonly BackEnd[], refused: Error, at: Surroundings): Step {
+function followed(before: ServiceState, refused: Error, at: Surroundings): Step {
   const { work } = before;
   const effects: readonly Effect[] = work?.episode === 'update' ? [{ kind: 'record', note: endNote('update') }] : [];
-  const state = { ...before, followed: at.rules.dryRun ? before.followed : backEnds, work: undefined, polls: 0 };
+  const state = { ...before, work: undefined, polls: 0 };
   return after(effects, fail(state, refused, at, { isWanted: true }));
 }
 

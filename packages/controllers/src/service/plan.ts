@@ -16,7 +16,7 @@ import { checkPlan } from '../load-balancer/check-plan.ts';
 import { asError } from '../load-balancer/failure.ts';
 import type { ServicePlan } from '../load-balancer/service-plan.ts';
 import { identityOf, ingressOf, loadBalancerServiceOf } from './load-balancer-service.ts';
-import { isRecorded, roleOf, type RoleOptions } from './role.ts';
+import { isRecorded, roleOf, type Role, type RoleOptions } from './role.ts';
 import { whyNotTrusted, type Tenancy } from '../load-balancer/tenancy.ts';
 import { unservedOf } from './unserved.ts';
 import { releaseAnnotation } from './well-known-names.ts';
@@ -28,6 +28,8 @@ interface ServicePlanOptions extends RoleOptions, Tenancy {
 
 export interface ObservedService {
   readonly service: Service;
+  /** What it is to this provider. Default: as the Service itself says. */
+  readonly role?: Role;
   /** What the cloud showed, if it was asked since the last change. */
   readonly observation?: LoadBalancerObservation | undefined;
   /** Looks may show that the addresses of its status are not right: also of one that is refused. Default: false. */
@@ -48,7 +50,7 @@ export interface ObservedService {
 
 export function planService(observed: ObservedService): ServicePlan {
   const { service, options } = observed;
-  const role = roleOf(service, options);
+  const { role = roleOf(service, options) } = observed;
   if (role === 'leave') return { kind: 'nothing', reason: 'not-ours' };
   return role === 'serve' ? planServing(observed) : planCleaning(observed, role);
 }

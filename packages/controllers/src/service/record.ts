@@ -33,7 +33,7 @@ export function record(before: ServiceState, at: Surroundings): Step {
   if (afterMs > 0) return { state: spent(state), effects, next: wake(afterMs) };
   const readiness = roleOf(service, rules.options) === 'serve' ? PROVISIONING : undefined;
   // Services that come together are asked about together, however long the API server takes to record each.
-  if (readiness) effects.push({ kind: 'ask' });
+  if (readiness && before.polls === 0) effects.push({ kind: 'ask' });
   const patch = saying(recordPatch(service, rules.options.providerName), { readiness, adoption: undefined }, at);
   const write = { purpose: 'record', action: recordAction, patch } as const;
   return { state: { ...state, readiness }, effects, next: { kind: 'write', write } };

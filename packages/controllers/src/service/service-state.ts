@@ -68,8 +68,8 @@ export interface ServiceState {
   readonly uncertainUntil: number;
   /** Since when no back end is left; monotonic. */
   readonly emptySince: number | undefined;
-  /** What its members are, whatever it asks for: set while that is refused. */
-  readonly followed: readonly BackEnd[] | undefined;
+  /** For which back ends it was tried last. */
+  readonly tried: readonly BackEnd[] | undefined;
   /** The last change of nodes that it was looked at for (monotonic), and whether that is still to be done. */
   readonly nodes: { readonly changedAt: number; readonly isDue: boolean } | undefined;
   readonly addresses: {
@@ -138,7 +138,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     quietFrom: recorded ? startedAt + UNCERTAIN_MS : startedAt,
     uncertainUntil: -Infinity,
     emptySince: undefined,
-    followed: undefined,
+    tried: undefined,
     nodes: undefined,
     addresses: { shown: new Set(), unshownSince: new Map(), withdrawn: [] },
     statusField: undefined,

@@ -13,11 +13,12 @@ import { answered, pass, planAndCarryOut } from './pass.ts';
 import { poll, spent, FIRST_POLL_MS } from './polling.ts';
 import { RECORDED, reviewRecord } from './record.ts';
 import { hasFinalizer, isRecorded, roleOf } from './role.ts';
+import { isDisowned, roleNow } from './role-now.ts';
 import { settledReadiness } from './readiness.ts';
 import { stateOf, type ServiceState, type Settled } from './service-state.ts';
 import { settled } from './settle.ts';
 import { isStale, tellReadiness } from './tell-readiness.ts';
-import { selectedBy, settledNow, statusTexts, withEmptiness } from './settled-now.ts';
+import { selectedBy, settledNow, statusTexts, touched, withEmptiness } from './settled-now.ts';
 import { LOOK, REST, after, wake, type ServiceEvent, type Step, type Surroundings, type Write } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
 
@@ -81,8 +82,9 @@ const rest = (state: ServiceState): Step => ({ state, effects: [], next: REST })
 
 function changed(state: ServiceState | undefined, at: Surroundings): Step {
   const { options } = at.rules;
-  const role = roleOf(at.service, options);
-  if (role === 'clean' || role === 'unclaimed') return { state, effects: [], next: wake() };
+  const role = roleNow(state, at);
+  if (role === 'clean') return { state, effects: [], next: wake() };
+  if (role === 'unclaimed') return { state, effects: [], next: wake(state && reviewRecord(state, at).afterMs) };
   if (role === 'leave') {
     const isForeign = foreignOwnerOf(at.service, options) !== undefined;
     return {
@@ -124,7 +126,8 @@ function vanished(
   // Who has taken our finalizer off what has parts wanted it to go, and at once: no API server that was set back shows that.
   const isOurs = state !== undefined && state.uid === service.metadata?.uid;
   const isForced = isOurs && !hasFinalizer(service) && state.knowledge.parts.words.length > 0;
-  if (!isForced && !isRecorded(service, rules.options.providerName)) return forgotten;
+  const isLeft = isForced || isDisowned(state, service);
+  if (!isLeft && !isRecorded(service, rules.options.providerName)) return forgotten;
   if (!isCertain && !isForced) {
     const message = 'A Service disappeared without being deleted; its load balancer is left to the search for orphans';
     return after([{ kind: 'log', level: 'warn', message, fields: { key: keyOfObject(service) } }], forgotten);
@@ -155,10 +158,11 @@ function follow(state: ServiceState, changedAt: number, at: Surroundings): Step 
   const known = withEmptiness(state, selected, at.now);
   const right = settledNow(known, at, () => selected);
   if (right) return keptAs(known, right, at);
-  const { followed, lastFailure } = known;
-  const hasFollowed =
-    followed && lastFailure && selected && known.wish === wakingText(at.service) && sameBackEnds(selected, followed);
-  if (hasFollowed) return rest(known);
+  const { lastFailure, tried } = known;
+  const isTried =
+    tried && lastFailure && selected && known.wish === wakingText(at.service) && sameBackEnds(selected, tried);
+  // It goes on in its own time.
+  if (isTried) return rest(known);
   // What was refused may have been so for the sake of its nodes. Else what has never served goes on in its own time.
   const isRefused = lastFailure !== undefined && retryOf(lastFailure.error).kind === 'seldom';
   const hasServed = known.settled !== undefined || ingressOf(at.service).length > 0;
@@ -171,7 +175,7 @@ function follow(state: ServiceState, changedAt: number, at: Surroundings): Step 
 function lookAnew(state: ServiceState): Step {
   const { addresses, lastFailure, settled } = state;
   if (settled && settled.upTo !== 'touched') {
-    return { state: { ...state, settled: { ...settled, upTo: 'touched' } }, effects: [], next: wake() };
+    return { state: { ...state, settled: touched(settled) }, effects: [], next: wake() };
   }
   const isDue = lastFailure !== undefined && addresses.unshownSince.size === 0;
   return isDue ? { state, effects: [], next: wake() } : rest(state);
@@ -194,8 +198,9 @@ function written(
   const { dryRun } = at.rules;
   switch (purpose) {
     case 'record': {
-      if (!isDone) return rest({ ...spent(state), wish: undefined });
-      const noted = { ...state, recordField: afterWrite(state.recordField, RECORDED, at.now) };
+      // The store may be long behind: then the next turn would write, and look, the same.
+      if (!isDone) return poll({ ...state, wish: undefined });
+      const noted = { ...state, polls: 0, recordField: afterWrite(state.recordField, RECORDED, at.now) };
       if (roleOf(at.service, at.rules.options) !== 'serve') return tellReadiness(planAndCarryOut(noted, at), at);
       // A look that is over already is put again: one has to lie between this and the first part (`isFirst` in `act.ts`).
       return { state: spent(noted), effects: [], next: LOOK };
@@ -229,6 +234,6 @@ function written(
     default:
       if (isDone) return letGone(state, note, at);
       // A Service that stays may be served again, and be deleted by force then.
-      return rest({ ...state, isLetGo: !dryRun && at.service.metadata?.deletionTimestamp !== undefined });
+      return rest({ ...spent(state), isLetGo: !dryRun && at.service.metadata?.deletionTimestamp !== undefined });
   }
 }

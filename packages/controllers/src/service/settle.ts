@@ -38,7 +38,6 @@ export function settled(before: ServiceState, { desired: { backEnds }, plan }: B
     ...spent(before),
     settled: { text: wakingText(at.service), backEnds, ingress: plan.ingress, upTo, againAt: againAt(plan, at) },
     work: undefined,
-    followed: undefined,
     addresses: { ...before.addresses, withdrawn: [] },
     // What is done without a change of theirs says nothing of how fast they are followed.
     nodes: undefined,

@@ -4,6 +4,7 @@ import type { Service } from '@outrigger/kube';
 import { sameBackEnds } from './back-ends.ts';
 import { selectedOf, type ObservedService } from './plan.ts';
 import { isRecorded, roleOf } from './role.ts';
+import { roleNow } from './role-now.ts';
 import { readyTexts, type Readiness } from './readiness.ts';
 import { ingressOf, ipsOf } from './load-balancer-service.ts';
 import { ingressText } from './service-patch.ts';
@@ -19,10 +20,12 @@ export const mayHaveAddress = ({ addresses }: ServiceState, service: Service): b
   ipsOf(service).length > 0 || addresses.withdrawn.length > 0;
 
 /** What the plan of a Service rests on, without what the cloud showed. */
-export function observedOf(state: ServiceState, { backEnds, now, rules, service }: Surroundings): ObservedService {
+export function observedOf(state: ServiceState, at: Surroundings): ObservedService {
+  const { backEnds, now, rules, service } = at;
   const { emptySince, lastFailure, settled } = state;
   return {
     service,
+    role: roleNow(state, at),
     mayHaveAddress: mayHaveAddress(state, service),
     backEnds,
     lastBackEnds: settled?.backEnds,
@@ -80,3 +83,7 @@ export function settledNow(
   const selected = select();
   return selected && sameBackEnds(selected, settled.backEnds) ? { ...settled, upTo: generation } : undefined;
 }
+
+/** … and that it was is not known to hold any more. */
+export const touched = (settled: Settled | undefined): Settled | undefined =>
+  settled && { ...settled, upTo: 'touched' };

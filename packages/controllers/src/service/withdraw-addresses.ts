@@ -22,6 +22,7 @@ import { addressGoneNote } from './service-events.ts';
 import { ingressPatch } from './service-patch.ts';
 import type { ServiceState } from './service-state.ts';
 import { statusAction } from './service-words.ts';
+import { touched } from './settled-now.ts';
 import { wake, type Step, type Surroundings } from './step-types.ts';
 
 /** So many of the addresses that were taken away are remembered. */
@@ -109,6 +110,8 @@ function noteAddresses(
   const unshown = [...said].filter((ip) => !all.has(ip));
   return {
     ...state,
+    // With its addresses, too.
+    settled: unshown.length > 0 ? touched(state.settled) : state.settled,
     addresses: {
       shown: own.union(before.shown.intersection(said)),
       unshownSince: new Map(unshown.map((ip) => [ip, before.unshownSince.get(ip) ?? startedAt])),
