@@ -9,11 +9,11 @@ import { cpoEnsure } from '../../providers/openstack/src/load-balancer/cpo-calls
 import { annotated } from '../../providers/openstack/src/load-balancer/desired/tree-inputs.suite.ts';
 import { callContext, Rig, serviceNamed } from '../../providers/openstack/src/load-balancer/rig.suite.ts';
 
-function objectOf({ annotations, ingress, name, namespace, ports, uid }: LoadBalancerService): Service {
+function objectOf({ annotations, ingress, name, namespace, ports, sourceRanges, uid }: LoadBalancerService): Service {
   const shown = ports.map(({ nodePort = 0, port, protocol }) => ({ nodePort, port, protocol }));
   return {
     metadata: { name, namespace, uid, annotations: { ...annotations } },
-    spec: { ...webSpec, ports: shown },
+    spec: { ...webSpec, ports: shown, loadBalancerSourceRanges: [...sourceRanges] },
     status: { loadBalancer: { ingress: ingress.map(({ ip = '' }) => ({ ip })) } },
   };
 }
@@ -79,4 +79,15 @@ test('members of a Service that would be refused follow the nodes', async () => 
   const [one] = await preview(rig, [{ ...web, annotations, ingress: plan.ingress }]);
   assert.equal(one?.outcome, 'refused');
   assert.match(one.actions.map(({ summary = '' }) => summary).join('; '), /set the 3 members/u);
+});
+
+test('what is taken over and refused from then on is told as refused', async () => {
+  const rig = await Rig.open();
+  const web = await cpoEnsure(rig, serviceNamed('web'));
+  const ports = Array.from({ length: 25 }, (_, i) => ({ ...web.ports[0]!, name: `p${i}`, port: 80 + i }));
+  const sourceRanges = Array.from({ length: 4_096 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`);
+  const [one] = await preview(rig, [{ ...web, ports, sourceRanges }]);
+  assert.equal(one?.outcome, 'refused');
+  assert.match(one.why ?? '', /25 ports with 4096 source ranges/u);
+  assert.ok(summaries(one).some((summary) => summary.startsWith('take over the load balancer')));
 });

@@ -13,6 +13,7 @@ import type { BackEndProvider } from './back-ends.ts';
 import { inTurns } from './in-turns.ts';
 import { loadBalancerServiceOf } from './load-balancer-service.ts';
 import { planService, type ObservedService } from './plan.ts';
+import type { ServicePlan } from '../load-balancer/service-plan.ts';
 import { roleOf } from './role.ts';
 import { asRecorded } from './service-patch.ts';
 import { plannerOf } from './surroundings.ts';
@@ -109,7 +110,11 @@ function previewOf(observed: ObservedService): PreviewedService {
   switch (plan.kind) {
     case 'bring': {
       const { actions, warnings = [] } = plan.plan;
-      const all = [...actions, ...afterClaims(observed, actions)];
+      const next = afterClaims(observed, actions);
+      const all = [
+        ...actions,
+        ...(next?.kind === 'bring' ? next.plan.actions.filter(({ kind }) => kind !== 'claim') : []),
+      ];
       const shown = all.map(({ id, kind, mayCutTraffic, part, summary }) => ({
         ...(id !== undefined && { id }),
         kind,
@@ -118,7 +123,8 @@ function previewOf(observed: ObservedService): PreviewedService {
         summary,
       }));
       const told = { ...common, actions: shown, warnings: warnings.map(({ message }) => message) };
-      if (plan.refused) return { ...told, outcome: 'refused', why: plan.refused.message };
+      const refused = plan.refused ?? refusalOf(next);
+      if (refused) return { ...told, outcome: 'refused', why: refused.message };
       if (all.length === 0 && !plan.complete) {
         return { ...told, outcome: 'unknown', why: 'it is being changed, or waits for something: ask again' };
       }
@@ -138,13 +144,16 @@ function previewOf(observed: ObservedService): PreviewedService {
 }
 
 /** A plan names only what can be done now: here what follows once the parts that it takes over are this Service's. */
-function afterClaims(observed: ObservedService, actions: readonly LoadBalancerAction[]): readonly LoadBalancerAction[] {
+function afterClaims(observed: ObservedService, actions: readonly LoadBalancerAction[]): ServicePlan | undefined {
   const { observation, options, service } = observed;
   const isClaimed = (kind: string, id: string): boolean =>
     actions.some((one) => one.kind === 'claim' && one.part === kind && one.id === id);
-  if (observation?.kind !== 'parts' || !actions.some(({ kind }) => kind === 'claim')) return [];
+  if (observation?.kind !== 'parts' || !actions.some(({ kind }) => kind === 'claim')) return undefined;
   const owner = { clusterId: options.clusterId, uid: service.metadata?.uid ?? '' };
   const parts = observation.parts.map((part) => (isClaimed(part.kind, part.id) ? { ...part, owner } : part));
-  const plan = planService({ ...observed, observation: { ...observation, parts } });
-  return plan.kind === 'bring' ? plan.plan.actions.filter(({ kind }) => kind !== 'claim') : [];
+  return planService({ ...observed, observation: { ...observation, parts } });
+}
+
+function refusalOf(plan: ServicePlan | undefined): Error | undefined {
+  return plan?.kind === 'bring' ? plan.refused : plan?.kind === 'refuse' ? plan.error : undefined;
 }

@@ -14,6 +14,7 @@ const nodesOf = (count: number): readonly BackEnd[] => Array.from({ length: coun
 async function plannedFor(
   listeners: number,
   there: readonly BackEnd[],
+  change: (all: readonly ObservedListener[]) => readonly ObservedListener[] = (all) => all,
 ): Promise<(backEnds: readonly BackEnd[]) => readonly (readonly string[])[]> {
   const rig = await Rig.open();
   const web = serviceNamed('web');
@@ -36,7 +37,7 @@ async function plannedFor(
       port: 80 + i,
       pool: { ...pool, id: `pool-${i}`, members },
     }));
-    const children = { ...loadBalancer.children, listeners: all };
+    const children = { ...loadBalancer.children, listeners: change(all) };
     return { ...part, attributes: { ...part.attributes, loadBalancer: { ...loadBalancer, children } } };
   });
   return (backEnds) =>
@@ -67,4 +68,19 @@ test('where more members are there than there is room for, each stays, and none 
   const planned = await plannedFor(1_000, there);
   assert.deepEqual(planned(nodesOf(400)), []);
   assert.deepEqual(planned(there.slice(1))[0], namesOf(there.slice(1)));
+});
+
+test('where pools differ, nothing that serves goes for want of room', async () => {
+  const there = nodesOf(150);
+  const uneven: Readonly<Record<string, (one: ObservedListener) => ObservedListener>> = {
+    'no pool': (one) => ({ ...one, pool: null }),
+    'no member': (one) => ({ ...one, pool: one.pool && { ...one.pool, members: [] } }),
+    'a member less': (one) => ({ ...one, pool: one.pool && { ...one.pool, members: one.pool.members.slice(1) } }),
+  };
+  for (const [what, change] of Object.entries(uneven)) {
+    const planned = await plannedFor(1_000, there, ([first, ...others]) => (first ? [change(first), ...others] : []));
+    // A pool that had no member says nothing of its node port: the Service's first one has it.
+    const filled = what === 'no member' ? [namesOf(there.slice(0, 100))] : [];
+    assert.deepEqual(planned(there), filled, what);
+  }
 });

@@ -11,7 +11,7 @@ import {
 } from '@outrigger/cloud-provider';
 import { familyIn } from '../desired/address-families.ts';
 import type { DesiredMember } from '../desired/desired-tree.ts';
-import { memberNodes, membersOf } from '../desired/members.ts';
+import { memberNodes, membersOf, type MemberNode } from '../desired/members.ts';
 import { carriesPackets } from '../desired/octavia-features.ts';
 import { MOST_MEMBERS } from '../desired/sizes.ts';
 import type { ServiceIdentity } from '../service-identity.ts';
@@ -38,6 +38,12 @@ export interface MembersContext {
   readonly serial: boolean;
 }
 
+interface PlannedContext extends MembersContext {
+  /** Nodes of each listener. */
+  readonly room: number;
+  readonly nodesOf: (families: readonly IPFamily[]) => Nodes;
+}
+
 interface Members {
   readonly actions: readonly LoadBalancerAction[];
   readonly addresses: readonly string[];
@@ -53,11 +59,8 @@ export function planMembers(given: MembersContext): LoadBalancerPlan {
       state !== 'deleting' &&
       (kind === 'shared-load-balancer' || (kind === 'load-balancer' && sameOwner(owner, desired.owner))),
   );
-  const backEnds = thoseWithRoom(
-    desired.backEnds,
-    ours.flatMap((part) => ownListeners(part, given)),
-  );
-  const context = { ...given, desired: { ...desired, backEnds } };
+  const listeners = ours.reduce((count, part) => count + ownListeners(part, given).length, 0);
+  const context = { ...given, room: Math.floor(MOST_MEMBERS / listeners), nodesOf: nodesByFamilies(desired.backEnds) };
   const members = ours.map((part) => membersOfPart(part, context));
   const actions = members.flatMap((one) => one.actions);
   const waiting = members.some((one) => one.waiting);
@@ -77,21 +80,47 @@ export function planMembers(given: MembersContext): LoadBalancerPlan {
   };
 }
 
+interface Nodes {
+  readonly inOrder: readonly MemberNode[];
+  readonly byAddress: ReadonlyMap<string, MemberNode>;
+}
+
+/** Worked out once: there may be a thousand listeners. */
+function nodesByFamilies(backEnds: readonly BackEnd[]): (families: readonly IPFamily[]) => Nodes {
+  const known = new Map<string, Nodes>();
+  return (families) => {
+    const key = families.join();
+    const there = known.get(key);
+    if (there) return there;
+    const inOrder = memberNodes(backEnds, families);
+    const byAddress = new Map<string, MemberNode>();
+    for (const one of inOrder) {
+      for (const address of Object.values(one.addresses)) {
+        if (address !== undefined && !byAddress.has(address)) byAddress.set(address, one);
+      }
+    }
+    const nodes = { inOrder, byAddress };
+    known.set(key, nodes);
+    return nodes;
+  };
+}
+
 /**
- * So many that nodes times listeners stay within the bound, whatever is asked for by now. Those that are members stay before others come, and
- * where a predecessor has made more than that, none of them goes.
+ * So many that nodes times listeners stay within the bound, whatever is asked for by now. Those that are members of the pool stay, however
+ * many they are; others come while there is room.
  */
-function thoseWithRoom(backEnds: readonly BackEnd[], listeners: readonly ObservedListener[]): readonly BackEnd[] {
-  const room = Math.floor(MOST_MEMBERS / listeners.length);
-  if (backEnds.length <= room) return backEnds;
-  const there = listeners.flatMap(({ pool }) => pool?.members ?? []);
-  const known = new Set(there.map(({ address }) => address));
-  const isMember = ({ addresses }: BackEnd): boolean =>
-    addresses.some(({ address }) => known.has(canonicalIp(address) ?? address));
-  const sorted = backEnds.toSorted((a, b) => (a.node.name < b.node.name ? -1 : 1));
-  const stay = sorted.filter(isMember).slice(0, Math.max(room, Math.floor(there.length / listeners.length)));
-  const others = sorted.filter((one) => !isMember(one));
-  return [...stay, ...others.slice(0, Math.max(0, room - stay.length))];
+function thoseWithRoom({ byAddress, inOrder }: Nodes, pool: ObservedPool, room: number): readonly MemberNode[] {
+  if (inOrder.length <= room) return inOrder;
+  const chosen = new Set<MemberNode>();
+  for (const { address } of pool.members) {
+    const node = byAddress.get(canonicalIp(address) ?? address);
+    if (node) chosen.add(node);
+  }
+  for (const node of inOrder) {
+    if (chosen.size >= room) break;
+    chosen.add(node);
+  }
+  return [...chosen].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function ownListeners(part: LoadBalancerPart, { identity }: MembersContext): readonly ObservedListener[] {
@@ -99,7 +128,7 @@ function ownListeners(part: LoadBalancerPart, { identity }: MembersContext): rea
   return listeners.filter((one) => isOwnChild(one, identity, part.kind === 'load-balancer'));
 }
 
-function membersOfPart(part: LoadBalancerPart, context: MembersContext): Members {
+function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members {
   const { serial } = context;
   const loadBalancer = loadBalancerIn(part);
   const { children, id, status } = loadBalancer;
@@ -132,10 +161,11 @@ function membersOfPart(part: LoadBalancerPart, context: MembersContext): Members
 /** As those that are there, but for the nodes; `undefined` where nothing says on which port nodes take this traffic. */
 function wantedMembers(
   { port, protocol }: ObservedListener,
-  { members, monitor }: ObservedPool,
+  pool: ObservedPool,
   loadBalancer: ObservedLoadBalancer,
-  { desired: { backEnds, service }, provider }: MembersContext,
+  { desired: { service }, nodesOf, provider, room }: PlannedContext,
 ): readonly DesiredMember[] | undefined {
+  const { members, monitor } = pool;
   const [one] = members;
   const transport = transportOf(protocol);
   // A node port that was changed is served under its new number alone.
@@ -150,7 +180,8 @@ function wantedMembers(
   const subnetId = members.find(({ address }) => familyIn(address) === families[0])?.subnetId ?? undefined;
   const asksKubeProxy = monitor?.type === 'HTTP' ? service.healthCheckNodePort : undefined;
   const monitorPort = one ? (one.monitorPort ?? undefined) : asksKubeProxy;
-  const wanted = membersOf({ nodePort }, memberNodes(backEnds, families), { families, each, subnetId, monitorPort });
+  const nodes = thoseWithRoom(nodesOf(families), pool, room);
+  const wanted = membersOf({ nodePort }, nodes, { families, each, subnetId, monitorPort });
   // Where members are changed one by one, some are ahead of the others: each is checked as it is now.
   const there = new Map(members.map((member) => [endPointOf(member), member.monitorPort]));
   return wanted.map((member) => {
