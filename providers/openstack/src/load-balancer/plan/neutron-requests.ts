@@ -11,7 +11,7 @@ export function postNeutron(collection: Collection, body: Body): PlannedRequest 
   return { ...operation('network', `POST /v2.0/${collection}`), body: { [itemKeyOf(collection)]: body } };
 }
 
-export function putNeutron(collection: Collection, id: string, body: Body): PlannedRequest {
+function putNeutron(collection: Collection, id: string, body: Body): PlannedRequest {
   return { ...operation('network', `PUT /v2.0/${collection}/{id}`, id), body: { [itemKeyOf(collection)]: body } };
 }
 
