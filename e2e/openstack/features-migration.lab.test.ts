@@ -90,11 +90,11 @@ test('from cloud-provider-openstack and back, on a real Octavia', async (t) => {
   /** What CPO would change of what it finds by the annotation and its names. */
   const wouldChange = async ({ name }: LoadBalancerService): Promise<readonly string[]> =>
     cpoWouldChange(world, cpoServiceOf(await services.get(name)), CLUSTER);
-  /** What is made one after the other is ACTIVE in between too: done is what CPO would not go on with. */
+  /** What is made one after the other is ACTIVE in between too: done is what CPO would not go on with, and what is ACTIVE then. */
   const untilDone = (service: LoadBalancerService): Promise<void> =>
     cluster.until(`${service.name} is as CPO wants it`, async () => {
-      const isWhole = isActive(await treeOf(service));
-      return isWhole && (await wouldChange(service)).length === 0;
+      const isWhole = (await wouldChange(service)).length === 0;
+      return isWhole && isActive(await treeOf(service));
     });
   /** Puts the tag on all that is of these kinds. */
   const mark = async (service: LoadBalancerService, tag: string, kinds: readonly string[]): Promise<void> => {

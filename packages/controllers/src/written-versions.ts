@@ -88,6 +88,6 @@ export class WrittenVersions {
 }
 
 /** Versions of one kind can be compared as numbers (KEP-5504); what is no number is not compared. */
-function versionOf(resourceVersion: string | undefined): bigint | undefined {
+export function versionOf(resourceVersion: string | undefined): bigint | undefined {
   return resourceVersion !== undefined && /^\d+$/.test(resourceVersion) ? BigInt(resourceVersion) : undefined;
 }

@@ -91,3 +91,13 @@ test('… but an address that its looks leave out goes, and is not given back wh
   assert.deepEqual([ips(told), readyOf(told)], [[], 'False']);
   await told.rig.stop();
 });
+
+test('… and that the cloud refuses to say whether its load balancer is there is told', async () => {
+  const answer: PartAnswer = { kind: 'failed', error: new CloudError('forbidden', 'no role') };
+  const told = await servedAgain({ isDown: false, answer });
+  told.parts = [];
+  await told.rig.clock.advance(AGAIN_MS + 10 * MINUTE_MS);
+  assert.equal(readyOf(told), 'False');
+  assert.match(JSON.stringify(told.rig.events), /UpdateLoadBalancerFailed/u);
+  await told.rig.stop();
+});

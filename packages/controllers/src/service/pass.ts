@@ -23,6 +23,7 @@ import { isRecorded, roleOf } from './role.ts';
 import { stateOf, type SeenLook, type ServiceState, type Settled } from './service-state.ts';
 import { statusAction } from './service-words.ts';
 import {
+  decidesNothing,
   mayHaveAddress,
   observedOf,
   selectedBy,
@@ -60,7 +61,10 @@ export function pass(known: ServiceState | undefined, at: Surroundings): Step {
   const isChanged = before.wish !== undefined && roleOf(service, rules.options) === 'serve';
   const readiness = before.wish === wish ? before.readiness : isChanged ? PROVISIONING : undefined;
   const tried = before.leftover ? undefined : selected;
-  const state = withEmptiness({ ...before, wish, readiness, tried }, selected, at.now);
+  const recordedIn = isRecorded(service, rules.options.providerName)
+    ? service.metadata?.resourceVersion
+    : before.recordedIn;
+  const state = withEmptiness({ ...before, wish, readiness, recordedIn, tried }, selected, at.now);
   const settled = state.leftover ? undefined : settledNow(state, at, () => selected);
   // No look outlasts the pass that it has brought about: a later one would take it for what holds by then.
   const look = freshLook(state, at);
@@ -114,13 +118,6 @@ export function planAndCarryOut(before: ServiceState, at: Surroundings): Step {
 
 const isDueAgain = (state: ServiceState, at: Surroundings): boolean =>
   (settledNow(state, at, () => selectedBy(state, at))?.againAt ?? Infinity) <= at.now;
-
-/** Another look, or another answer, has to say what is to be done. */
-function decidesNothing(plan: ServicePlan, { answers }: SeenLook): boolean {
-  if (plan.kind === 'bring') return !plan.complete && !plan.refused && plan.plan.actions.length === 0;
-  if (plan.kind !== 'failed') return plan.kind === 'ask' || plan.kind === 'look-again';
-  return [...answers.values()].some((answer) => answer.kind === 'failed' && answer.error === plan.error);
-}
 
 /** What is to be done, where the look that a plan rests on may have left something out. */
 export function judgedPlan(state: ServiceState, look: SeenLook | undefined, at: Surroundings): Judged {

@@ -68,6 +68,8 @@ export interface ServiceState {
   readonly uncertainUntil: number;
   /** Since when no back end is left; monotonic. */
   readonly emptySince: number | undefined;
+  /** The last resource version that a pass has seen with its record. */
+  readonly recordedIn: string | undefined;
   /** For which back ends it was tried last. */
   readonly tried: readonly BackEnd[] | undefined;
   /** The last change of nodes that it was looked at for (monotonic), and whether that is still to be done. */
@@ -138,6 +140,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     quietFrom: recorded ? startedAt + UNCERTAIN_MS : startedAt,
     uncertainUntil: -Infinity,
     emptySince: undefined,
+    recordedIn: undefined,
     tried: undefined,
     nodes: undefined,
     addresses: { shown: new Set(), unshownSince: new Map(), withdrawn: [] },

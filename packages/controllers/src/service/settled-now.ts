@@ -1,6 +1,8 @@
 /** Whether a Service is as it should be without a look at the cloud. Pure. */
 import type { BackEnd, LoadBalancerIngress } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
+import { retryOf } from '../load-balancer/failure.ts';
+import type { ServicePlan } from '../load-balancer/service-plan.ts';
 import { sameBackEnds } from './back-ends.ts';
 import { selectedOf, type ObservedService } from './plan.ts';
 import { isRecorded, roleOf } from './role.ts';
@@ -8,7 +10,7 @@ import { roleNow } from './role-now.ts';
 import { readyTexts, type Readiness } from './readiness.ts';
 import { ingressOf, ipsOf } from './load-balancer-service.ts';
 import { ingressText } from './service-patch.ts';
-import type { ServiceState, Settled } from './service-state.ts';
+import type { SeenLook, ServiceState, Settled } from './service-state.ts';
 import type { Surroundings } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
 
@@ -87,3 +89,13 @@ export function settledNow(
 /** … and that it was is not known to hold any more. */
 export const touched = (settled: Settled | undefined): Settled | undefined =>
   settled && { ...settled, upTo: 'touched' };
+
+/** Another look, or another answer, has to say what is to be done. */
+export function decidesNothing(plan: ServicePlan, { answers }: SeenLook): boolean {
+  if (plan.kind === 'bring') return !plan.complete && !plan.refused && plan.plan.actions.length === 0;
+  if (plan.kind !== 'failed') return plan.kind === 'ask' || plan.kind === 'look-again';
+  // What does not pass by itself is said.
+  const { kind } = retryOf(plan.error);
+  if (kind !== 'back-off' && kind !== 'later') return false;
+  return [...answers.values()].some((answer) => answer.kind === 'failed' && answer.error === plan.error);
+}

@@ -148,6 +148,21 @@ test('what is of another owner, or of a class of another, is left alone', async 
   }
 });
 
+test('an object that is older than its record has nothing taken off: the API server was set back, or the watch is behind', async () => {
+  for (const type of ['ClusterIP', 'NodePort'] as const) {
+    const told = await servedAtFloating();
+    const { api, clock, provider } = told.rig;
+    const [service, patches] = [api.get('web'), api.patches.length];
+    const metadata = { ...service?.metadata, ...bare(told), resourceVersion: '50' };
+    api.services.objects.set('default/web', { ...service, spec: { ...webSpec, type }, metadata, status: {} });
+    api.services.publish();
+    await clock.advance(20 * MINUTE_MS);
+    assert.equal(told.parts.length, 1, type);
+    assert.deepEqual([provider.applied, api.patches.length - patches], [[], 0], type);
+    await told.rig.stop();
+  }
+});
+
 test('one whose parts a person has given up is let go as it is', async () => {
   const told = await servedAtFloating();
   const { api, clock, provider } = told.rig;

@@ -3,7 +3,7 @@ import type { Bring, LookAgain } from '../load-balancer/service-plan.ts';
 import { annotationPatch, isWrittenDown, missingText } from './parts-record.ts';
 import { nextPollMs, poll, spent } from './polling.ts';
 import { waitingReadiness } from './readiness.ts';
-import { roleOf } from './role.ts';
+import { isRecorded, roleOf } from './role.ts';
 import { hiddenNote, missingNote } from './service-events.ts';
 import { partsOf, type ServiceState } from './service-state.ts';
 import { notePartsAction } from './service-words.ts';
@@ -53,13 +53,13 @@ export function lookAgain(state: ServiceState, plan: LookAgain, at: Surroundings
 
 /** A cloud that cannot be asked is waited for, and since when is kept on the Service: the next process goes on with it. */
 function waitFor(state: ServiceState, { inMs, missing }: LookAgain, at: Surroundings): Step {
-  const { service, wallNow } = at;
+  const { rules, service, wallNow } = at;
   const { leftover, look } = state;
   const { parts } = state.knowledge;
   const since = wallNow - missingForMs(state, at);
   const record = { since, parts: parts.missingIn(partsOf(look), 'there'), open: parts.unseen.length > 0 };
   const wait = poll(state, Math.max(1, inMs));
-  if (leftover || isWrittenDown(service, record)) return wait;
+  if (leftover || isWrittenDown(service, record) || !isRecorded(service, rules.options.providerName)) return wait;
   const message =
     'The cloud does not list parts of a load balancer, and does not prove that they were deleted; waiting';
   const noted = annotationPatch(service, { [missingSinceAnnotation]: missingText(record) });
