@@ -1,6 +1,7 @@
-/** While the watch is behind, what cannot be written is tried with back-off, and the cloud is not asked each time. */
+/** What cannot be written, as while the watch is behind, is tried with back-off, and the cloud is not asked each time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StatusError } from '@outrigger/kube';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
 
 const ways: Readonly<Record<string, (rig: Rig) => void>> = {
@@ -32,3 +33,21 @@ for (const [what, change] of Object.entries(ways)) {
     await rig.stop();
   });
 }
+
+test('nor is one that the API server refuses for a reason of its own', async () => {
+  const rig = await createRig();
+  const { api, clock, provider } = rig;
+  api.nodes.put(nodeOf('n1'));
+  provider.observing = () => clock.sleep(200);
+  let writes = 0;
+  api.before = () => {
+    writes += 1;
+    throw new StatusError('PATCH /api/v1/namespaces/default/services/web', 403, { reason: 'Forbidden' });
+  };
+  api.apply('web', webSpec);
+  await rig.start();
+  for (let i = 0; i < 600; i++) await clock.advance(1_000);
+  assert.ok(writes >= 3 && writes <= 12, `${writes} writes in ten minutes`);
+  assert.ok(provider.observes <= 2, `${provider.observes} looks in ten minutes`);
+  await rig.stop();
+});

@@ -1,5 +1,7 @@
 /** Says on a Service whose load balancer it has, and keeps it until that is gone, before anything is made. Pure. */
-import { contestedNote, reviewField, type FieldReview } from '../contested-field.ts';
+import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
+import { CONTESTED_REASON, reviewField, type FieldReview } from '../contested-field.ts';
+import type { EventNote } from '@outrigger/kube';
 import { recordAction } from '../load-balancer/load-balancer-words.ts';
 import { spent } from './polling.ts';
 import { PROVISIONING } from './readiness.ts';
@@ -8,6 +10,14 @@ import { recordPatch } from './service-patch.ts';
 import type { ServiceState } from './service-state.ts';
 import { wake, type Effect, type Step, type Surroundings } from './step-types.ts';
 import { saying } from './tell-readiness.ts';
+import { cleanupFinalizer } from './well-known-names.ts';
+
+/** No managedFields say who takes something off. */
+const UNDONE: EventNote = {
+  type: 'Warning',
+  reason: CONTESTED_REASON,
+  message: `Another program removes the finalizer ${cleanupFinalizer} or the annotation ${loadBalancerOwnerAnnotation}. They are written again with back-off, up to 5 minutes apart, and nodes are followed only then: stop that program.`,
+};
 
 /** For `afterWrite`. */
 export const RECORDED = 'recorded';
@@ -27,13 +37,11 @@ export function record(before: ServiceState, at: Surroundings): Step {
   const { afterMs, isContested, state: recordField } = reviewRecord(before, at);
   const state = { ...before, recordField };
   const effects: Effect[] = [];
-  // No managedFields say who takes something off.
-  const note = contestedNote('metadata.finalizers or metadata.annotations', undefined);
-  if (isContested) effects.push({ kind: 'tell', note });
+  if (isContested) effects.push({ kind: 'tell', note: UNDONE });
   if (afterMs > 0) return { state: spent(state), effects, next: wake(afterMs) };
   const readiness = roleOf(service, rules.options) === 'serve' ? PROVISIONING : undefined;
-  // Services that come together are asked about together, however long the API server takes to record each.
-  if (readiness && before.polls === 0) effects.push({ kind: 'ask' });
+  // Services that come together are asked about together, however long the API server takes to record each. Not again for one that it refuses.
+  if (readiness && before.polls === 0 && before.failures === 0) effects.push({ kind: 'ask' });
   const patch = saying(recordPatch(service, rules.options.providerName), { readiness, adoption: undefined }, at);
   const write = { purpose: 'record', action: recordAction, patch } as const;
   return { state: { ...state, readiness }, effects, next: { kind: 'write', write } };

@@ -86,7 +86,7 @@ export function settledNow(
   return selected && sameBackEnds(selected, settled.backEnds) ? { ...settled, upTo: generation } : undefined;
 }
 
-/** … and that it was is not known to hold any more. */
+/** A look has shown something else since, or may have: what was settled is no reason any more to leave a Service alone. */
 export const touched = (settled: Settled | undefined): Settled | undefined =>
   settled && { ...settled, upTo: 'touched' };
 
@@ -94,7 +94,7 @@ export const touched = (settled: Settled | undefined): Settled | undefined =>
 export function decidesNothing(plan: ServicePlan, { answers }: SeenLook): boolean {
   if (plan.kind === 'bring') return !plan.complete && !plan.refused && plan.plan.actions.length === 0;
   if (plan.kind !== 'failed') return plan.kind === 'ask' || plan.kind === 'look-again';
-  // What does not pass by itself is said.
+  // An error that does not pass by itself has to reach the Service.
   const { kind } = retryOf(plan.error);
   if (kind !== 'back-off' && kind !== 'later') return false;
   return [...answers.values()].some((answer) => answer.kind === 'failed' && answer.error === plan.error);

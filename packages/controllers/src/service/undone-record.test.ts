@@ -52,7 +52,7 @@ for (const what of ['finalizer', 'owner', 'both'] as const) {
     assert.ok(patches() - before.patches >= 10 && patches() - before.patches <= 13, `${patches()} in an hour`);
     assert.ok(looks() - before.looks <= 26, `${looks()} looks in an hour`);
     const messages = told.rig.events.flatMap(({ message, reason }) => (reason === 'FieldContested' ? [message] : []));
-    assert.match(messages[0] ?? '', /writes metadata\.finalizers or metadata\.annotations too/u);
+    assert.match(messages[0] ?? '', /removes the finalizer .*load-balancer-cleanup or the annotation outrigger\.dev/u);
     assert.ok(messages.length <= 3, 'once for as long as Events are kept');
     assert.deepEqual(ips(told), [FLOATING]);
     await told.rig.stop();

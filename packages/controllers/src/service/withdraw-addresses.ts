@@ -110,7 +110,7 @@ function noteAddresses(
   const unshown = [...said].filter((ip) => !all.has(ip));
   return {
     ...state,
-    // With its addresses, too.
+    // Where a look does not show an address of the status, what was settled no longer counts.
     settled: unshown.length > 0 ? touched(state.settled) : state.settled,
     addresses: {
       shown: own.union(before.shown.intersection(said)),

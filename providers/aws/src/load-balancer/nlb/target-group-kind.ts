@@ -236,7 +236,7 @@ export function currentKey(listener: Listener, settings: ServiceSettings, there:
   return hasTargets(current) ? (current.attributes['key'] as string) : key;
 }
 
-/** Not only such as are left out: these are shown where others are served. */
+/** A target that is left out is shown among `targets` only where another one serves: so any target at all means that one serves. */
 function hasTargets(group: LoadBalancerPart | undefined): group is LoadBalancerPart {
   return ((group?.attributes['targets'] ?? []) as readonly string[]).length > 0;
 }

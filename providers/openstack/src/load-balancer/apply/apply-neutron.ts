@@ -26,8 +26,8 @@ export async function sendNeutron(
 }
 
 /**
- * What has changed since it was read is left for the next look: another may have it now. A 412 is also what Neutron says where an earlier
- * send was done whose answer was lost; and a Neutron that holds the status that OVN writes afterwards against the same revision says it of what is done.
+ * What has changed since it was read is left for the next look: another may have it now. Neutron also answers 412 where an earlier request was
+ * done whose answer was lost; and with OVN it may after it has moved the address, as its own later write of the status is checked against our revision too.
  */
 export async function changeFloatingIP(
   client: ApiClient,

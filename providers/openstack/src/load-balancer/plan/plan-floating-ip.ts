@@ -86,7 +86,7 @@ const serving = (
 
 const refuse = (refused: CloudError, around: Around): FloatingIPPlan => ({ ...serving(around), refused });
 
-/** What had made room for what is refused by now is put back, and the refusal told besides: Neutron may not put it back. */
+/** The address that was detached for the requested one is attached again. The refusal is told in a warning: Neutron may not attach it. */
 function planRefused(refused: CloudError, around: Around): FloatingIPPlan {
   const { attached, vipPortId } = around;
   const back = attached ? undefined : reachedLast(around);

@@ -92,7 +92,8 @@ function nodesByFamilies(backEnds: readonly BackEnd[]): (families: readonly IPFa
     const key = families.join();
     const there = known.get(key);
     if (there) return there;
-    const inOrder = memberNodes(backEnds, families);
+    // One without an address of them takes no traffic, and no room.
+    const inOrder = memberNodes(backEnds, families).filter(({ addresses }) => families.some((one) => addresses[one]));
     const byAddress = new Map<string, MemberNode>();
     for (const one of inOrder) {
       for (const address of Object.values(one.addresses)) {
