@@ -430,7 +430,8 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       reason: 'FieldContested',
       type: 'Warning',
       on: 'Node, Service',
-      means: 'Another program writes the same field with another value, or removes it. It is written again with back-off.',
+      means:
+        'Another program writes the same field with another value, or removes it. It is written again with back-off.',
       remedy: 'Disable one of the two.',
     },
     {
