@@ -110,7 +110,7 @@ export function planAndCarryOut(before: ServiceState, at: Surroundings): Step {
   const adoption = answerOf(at.service, plan, parts, owner);
   // What a look shows by now is what holds: for what was settled before there has to be another. One that is to be
   // looked at again is as it was until a look says so.
-  const isAsItWas = !look || !parts || (isDueAgain(before, at) && decidesNothing(plan, look));
+  const isAsItWas = !look || !parts || (decidesNothing(plan, look) && isDueAgain(before, at));
   const settled = isAsItWas ? before.settled : touched(before.settled);
   const state = { ...(look ? before : spent(before)), overtaken, knowledge, adoption, settled };
   return withdrawing(state, plan, at, (noted, around) => carryOut(noted, plan, around));

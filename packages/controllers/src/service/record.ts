@@ -1,7 +1,7 @@
 /** Says on a Service whose load balancer it has, and keeps it until that is gone, before anything is made. Pure. */
 import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
-import { CONTESTED_REASON, reviewField, type FieldReview } from '../contested-field.ts';
 import type { EventNote } from '@outrigger/kube';
+import { CONTESTED_REASON, reviewField, type FieldReview } from '../contested-field.ts';
 import { recordAction } from '../load-balancer/load-balancer-words.ts';
 import { spent } from './polling.ts';
 import { PROVISIONING } from './readiness.ts';

@@ -5,7 +5,7 @@ import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import { servedAtFloating } from './floating-address.suite.ts';
 import { webSpec } from './rig.suite.ts';
 import { IDLE, partOf, type Told } from './told-cloud.suite.ts';
-import { cleanupFinalizer } from './well-known-names.ts';
+import { cleanupFinalizer, missingSinceAnnotation } from './well-known-names.ts';
 
 const MINUTE_MS = 60_000;
 const THEIRS = 'example.com/theirs';
@@ -161,6 +161,17 @@ test('an object that is older than its record has nothing taken off: the API ser
     assert.deepEqual([provider.applied, api.patches.length - patches], [[], 0], type);
     await told.rig.stop();
   }
+});
+
+test('… and onto one whose parts are gone too nothing is written that it would keep', async () => {
+  const told = await servedAtFloating();
+  const { api, clock } = told.rig;
+  told.parts = [];
+  api.apply('web', noService, bare(told));
+  await clock.advance(30 * MINUTE_MS);
+  assert.equal(api.get('web')?.metadata?.annotations?.[missingSinceAnnotation], undefined);
+  assert.deepEqual(api.get('web')?.metadata?.finalizers, []);
+  await told.rig.stop();
 });
 
 test('one whose parts a person has given up is let go as it is', async () => {
