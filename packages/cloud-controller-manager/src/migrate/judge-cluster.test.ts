@@ -80,6 +80,12 @@ test('whatever could not be seen, no step that needs it is ok', () => {
   );
 });
 
+test('one reason for which nothing is seen is said once', () => {
+  const steps = judgeCluster(cluster({}, { programs: UNSEEN, apiServerFlags: UNSEEN }), TARGET);
+  const text = `the flags of kube-apiserver could not be seen: ${UNSEEN.why}"`;
+  assert.ok(JSON.stringify(steps).includes(text));
+});
+
 test('a step is judged by what it says it reads', () => {
   for (const [what, observed] of [['ready', cluster()] as const, ...TABLE]) {
     const whole = judgeCluster(observed, TARGET);

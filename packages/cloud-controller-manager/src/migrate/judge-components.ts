@@ -25,7 +25,7 @@ export function judgeApiServer({
     ];
     return [
       unknown(
-        `the flags of kube-apiserver could not be seen: ${why.filter((one) => one !== '').join('; ')}`,
+        `the flags of kube-apiserver could not be seen: ${[...new Set(why)].filter((one) => one !== '').join('; ')}`,
         'make sure that it has neither --cloud-provider nor --cloud-config nor the admission plugin PersistentVolumeLabel',
       ),
     ];
