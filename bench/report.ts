@@ -61,8 +61,11 @@ export function renderArrivals(measurements: readonly ArrivalsMeasurement[]): st
   ].join('\n');
 }
 
-/** Each aim with what was reached; ratios are medians of the ratios round by round. */
-export function renderAims(measurements: readonly Measurement[], trickles: readonly ArrivalsMeasurement[]): string {
+/** Each aim with what was reached, a line each; ratios are medians of the ratios round by round. */
+export function judgeAims(
+  measurements: readonly Measurement[],
+  trickles: readonly ArrivalsMeasurement[],
+): { readonly lines: readonly string[]; readonly missed: number } {
   const of = (subject: string, nodes: number): Measurement[] =>
     measurements.filter((one) => one.subject === subject && one.nodes === nodes);
   const ratio = (a: readonly Measurement[], b: readonly Measurement[], figure: Figure): number =>
@@ -70,9 +73,11 @@ export function renderAims(measurements: readonly Measurement[], trickles: reado
   // Of the medians in the table it is not the ratio: those may be of different rounds.
   const ofRounds = "median of the rounds' ratios";
   const lines: string[] = [];
+  let missed = 0;
   const aim = (what: string, reached: number, limit: number, atMost: boolean): void => {
     if (Number.isNaN(reached)) return;
     const met = atMost ? reached <= limit : reached >= limit;
+    if (!met) missed++;
     lines.push(`${met ? 'met   ' : 'MISSED'}  ${what}: ${reached.toFixed(2)} (aim ${atMost ? '≤' : '≥'} ${limit})`);
   };
   for (const nodes of new Set(measurements.map((one) => one.nodes))) {
@@ -106,5 +111,5 @@ export function renderAims(measurements: readonly Measurement[], trickles: reado
   }
   const trickle = trickles.find(({ subject }) => subject === 'outrigger');
   if (trickle) aim(`${trickle.nodes} arrivals, 10/s: p99 in s`, trickle.p99Seconds, 0.15, true);
-  return lines.join('\n');
+  return { lines, missed };
 }
