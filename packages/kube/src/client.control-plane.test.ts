@@ -156,10 +156,10 @@ test('client, reflector, store and types against the real API server', async (t)
 
   await t.test('initial stream and pages list the same, and a store outlives the server', async () => {
     for (let i = 0; i < 5; i++) await nodes.create({ metadata: { name: `n${i}` } });
-    const forgone = new WatchListMemory();
-    forgone.forgo(systemClock.monotonic());
+    const fallenBack = new WatchListMemory();
+    fallenBack.fallBack(systemClock.monotonic());
     const lists: string[][] = [];
-    for (const watchList of [new WatchListMemory(), forgone]) {
+    for (const watchList of [new WatchListMemory(), fallenBack]) {
       const seen: string[] = [];
       const failures: unknown[] = [];
       const options = {

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each promise of a reconcile loop.
 import { FakeClock } from '@outrigger/testing';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -6,7 +6,7 @@ import { systemClock } from './clock.ts';
 import { heldAs, watchEventLoop } from './event-loop-watch.ts';
 import { followAwaits, runHeld } from './internal/loop-holders.ts';
 import { recordMetrics } from './internal/recorded-metrics.ts';
-import { silentLogger, type Logger } from './logger.ts';
+import { silentLogger, type LogFields, type Logger } from './logger.ts';
 import { ObjectStore } from './object-store.ts';
 
 test('a hold that nobody answers for is logged and counted; a process that does not run is another matter', async () => {
@@ -98,22 +98,31 @@ function holding(): {
   readonly timing: { readonly clock: Clock; readonly processorTime: () => number };
   readonly runAs: (name: string, run: () => Promise<void>) => Promise<void>;
   readonly held: (controller: string) => number;
+  /** The fields of each line of the log. */
+  readonly lines: readonly LogFields[];
 } {
   let late = 0;
   const processorTime = (): number => late;
   const clock: Clock = { ...systemClock, monotonic: () => late };
   const metrics = recordMetrics();
+  const lines: LogFields[] = [];
+  const logger: Logger = { ...silentLogger, error: (_, fields = {}) => void lines.push(fields) };
   return {
     burn: (ms) => void (late += ms),
     timing: { clock, processorTime },
-    runAs: (name, run) => heldAs(name, { clock, logger: silentLogger, metrics, processorTime }, run),
+    runAs: (name, run) => heldAs(name, { clock, logger, metrics, processorTime }, run),
     held: (controller) => metrics.value('outrigger_event_loop_held_total', { controller }),
+    lines,
   };
 }
 
 test('what a controller does when a store tells it of a change is laid to it, and to no other that is told', async () => {
-  const { burn, held, runAs, timing } = holding();
-  const store = new ObjectStore({ clock: timing.clock, onHandlerError: (error) => assert.fail(String(error)) });
+  const { burn, held, lines, runAs, timing } = holding();
+  const store = new ObjectStore({
+    clock: timing.clock,
+    resource: 'nodes',
+    onHandlerError: (error) => assert.fail(String(error)),
+  });
   await Promise.all(
     Object.entries({ slow: 1_500, quick: 10 }).map(([name, ms]) =>
       runAs(name, async () => {
@@ -124,6 +133,32 @@ test('what a controller does when a store tells it of a change is laid to it, an
   );
   for (const name of ['n1', 'n2']) await store.take({ type: 'apply', object: { metadata: { name, uid: name } } });
   assert.deepEqual([held('slow'), held('quick')], [2, 0]);
+  assert.deepEqual(lines, [
+    { resource: 'nodes', key: 'n1', controller: 'slow', held: '1500ms' },
+    { resource: 'nodes', key: 'n2', controller: 'slow', held: '1500ms' },
+  ]);
+});
+
+test('of many changes at a time the log names the one that has held the event loop, and the others are handed over', async () => {
+  const { burn, lines, runAs, timing } = holding();
+  const store = new ObjectStore({ clock: timing.clock, onHandlerError: (error) => assert.fail(String(error)) });
+  const told: string[] = [];
+  await runAs('routes', async () => {
+    store.subscribe(({ key }) => {
+      told.push(key);
+      burn(key === 'n3' ? 2_000 : 1);
+    });
+  });
+  await store.take({ type: 'init' });
+  for (const name of ['n1', 'n2', 'n3', 'n4', 'n5']) {
+    await store.take({ type: 'init-apply', object: { metadata: { name, uid: name } } });
+  }
+  await store.take({ type: 'init-done' });
+  assert.deepEqual(told, ['n1', 'n2', 'n3', 'n4', 'n5']);
+  assert.deepEqual(
+    lines.map(({ key }) => key),
+    ['n3'],
+  );
 });
 
 test('while awaits are followed, what a controller does outside of reconciles is laid to it, and what a reconcile does is not', async () => {

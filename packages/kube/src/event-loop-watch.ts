@@ -29,8 +29,8 @@ export interface EventLoopWatchOptions {
 
 /**
  * Runs a controller so that what it does outside of reconciles is laid to it as well, in the log and in
- * `outrigger_event_loop_held_total`: when a store tells it of a change, and, while `watchEventLoop` times all awaits, behind an await.
- * Or a webhook's review of one object, of which `about` tells in the log.
+ * `outrigger_event_loop_held_total`: when a store tells it of a change, whose object the log names, and, while `watchEventLoop` times all
+ * awaits, behind an await. Or a webhook's review of one object, of which `about` tells in the log.
  */
 export function heldAs<T>(
   controller: string,
@@ -44,10 +44,11 @@ export function heldAs<T>(
   run: () => Promise<T>,
 ): Promise<T> {
   const held = heldCounter(metrics);
-  const onHeld = (heldMs: number): void => {
+  const onHeld = (heldMs: number, at?: LogFields): void => {
     held.inc({ controller });
     logger.error('A controller or webhook held the event loop outside of reconciles', {
       ...about,
+      ...at,
       controller,
       held: `${Math.round(heldMs)}ms`,
     });

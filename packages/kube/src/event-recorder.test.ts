@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each answer of the API server to an Event.
 import { FakeClock } from '@outrigger/testing';
 import * as fc from 'fast-check';
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which a Lease is won, kept and lost.
 import { FakeClock } from '@outrigger/testing';
 import * as fc from 'fast-check';
 import assert from 'node:assert/strict';

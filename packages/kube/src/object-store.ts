@@ -1,17 +1,13 @@
 /** The store: a fold over a reflector's events. `openStore` runs one; this is the part without a watch. */
 import { raceAbort } from './abort.ts';
-import type { Clock } from './clock.ts';
 import { keyOfObject, type KubeObject, type ObjectKey } from './kube-object.ts';
 import { StoreContents, type Indexers, type IndexFunc } from './store-contents.ts';
-import { StoreSubscribers } from './store-subscribers.ts';
+import { StoreSubscribers, type StoreSubscribersOptions } from './store-subscribers.ts';
 import type { Indexer, ResourceEvent, ResourceEventHandler } from './store.ts';
 import type { ReflectorEvent } from './reflector.ts';
 
-export interface ObjectStoreOptions<T extends KubeObject> {
-  readonly clock: Clock;
+export interface ObjectStoreOptions<T extends KubeObject> extends StoreSubscribersOptions {
   readonly indexers?: Indexers<T> | undefined;
-  /** Told what a handler throws; the others go on. */
-  readonly onHandlerError: (error: unknown) => void;
 }
 
 /** Same object in the same state; then the one that is there stays, and nobody is told. */
@@ -46,7 +42,7 @@ export class ObjectStore<T extends KubeObject> implements Indexer<T> {
   constructor(options: ObjectStoreOptions<T>) {
     this.#functions = new Map(Object.entries(options.indexers ?? {}));
     this.#contents = new StoreContents(this.#functions);
-    this.#subscribers = new StoreSubscribers(options.clock, options.onHandlerError);
+    this.#subscribers = new StoreSubscribers(options);
     // Who does not wait does not care.
     this.#synced.promise.catch(() => {});
   }

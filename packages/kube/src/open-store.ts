@@ -85,6 +85,7 @@ class RunningStore<T extends KubeObject> extends ObjectStore<T> implements Async
     const logger = options.logger.with({ resource: name });
     super({
       clock,
+      resource: name,
       indexers,
       onHandlerError: (error) => logger.error('An event handler of a store threw; the others go on', { error }),
     });

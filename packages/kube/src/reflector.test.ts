@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which lists and watches can end.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeClock } from '@outrigger/testing';

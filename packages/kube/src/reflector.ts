@@ -162,7 +162,7 @@ class ListAndWatch<T extends KubeObject> {
     const phase = this.#phase === 'empty' ? 'pages' : this.#phase;
     const remedy = remedyFor(error, phase, ++this.#failures[phase]);
     if (phase === 'pages' && isExpired(error)) this.#expiredPages++;
-    if (remedy === 'no-initial-stream') this.#options.watchList.forgo(this.#options.clock.monotonic());
+    if (remedy === 'no-initial-stream') this.#options.watchList.fallBack(this.#options.clock.monotonic());
     this.#pagesOnce = remedy === 'relist-by-pages';
     if (remedy !== 'resume') this.#phase = 'empty';
     const asked = Math.min(isStatusError(error) ? (error.retryAfterMs ?? 0) : 0, LONGEST_WAIT_MS);

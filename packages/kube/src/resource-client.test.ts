@@ -1,3 +1,4 @@
+// Over 400 lines: one server, and one test for each request and each answer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { streamOf } from './byte-chunks.suite.ts';

@@ -1,38 +1,47 @@
 /** Hands changes to those who subscribed: in order, in slices, and to each in spite of the others. */
 import type { Clock } from './clock.ts';
 import { sameHolder } from './internal/loop-holders.ts';
-import type { KubeObject } from './kube-object.ts';
+import type { KubeObject, ObjectKey } from './kube-object.ts';
+import type { LogFields } from './logger.ts';
 import type { ResourceEvent, ResourceEventHandler } from './store.ts';
 import { TimeSlice } from './time-slice.ts';
 
 interface Subscriber<T> {
   readonly handler: ResourceEventHandler<T>;
-  /** As who has subscribed: what a handler computes is laid to it. */
-  readonly run: (work: () => void) => void;
+  /** As who has subscribed: what a handler computes is laid to it, and to the object that it was told of last. */
+  readonly run: (work: () => void, about: () => LogFields) => void;
   /** Batches not yet handed over; the first from `position` on. */
   readonly backlog: (readonly ResourceEvent<T>[])[];
   position: number;
+  /** What was handed over last. */
+  last: ObjectKey | undefined;
   stopped: boolean;
 }
 
+export interface StoreSubscribersOptions {
+  readonly clock: Clock;
+  /** For the log: `services`. */
+  readonly resource?: string | undefined;
+  /** Told what a handler throws; the others go on. */
+  readonly onHandlerError: (error: unknown) => void;
+}
+
 export class StoreSubscribers<T extends KubeObject> {
-  readonly #clock: Clock;
-  readonly #onError: (error: unknown) => void;
+  readonly #options: StoreSubscribersOptions;
   readonly #subscribers = new Set<Subscriber<T>>();
   #draining: Promise<void> | undefined;
 
-  /** `onError` is told what a handler throws. */
-  constructor(clock: Clock, onError: (error: unknown) => void) {
-    this.#clock = clock;
-    this.#onError = onError;
+  constructor(options: StoreSubscribersOptions) {
+    this.#options = options;
   }
 
   /** The first slice of `first` is handed over before this returns, which for a usual kind is all of it. */
   add(handler: ResourceEventHandler<T>, first: readonly ResourceEvent<T>[]): () => void {
-    const subscriber: Subscriber<T> = { handler, run: sameHolder(), backlog: [], position: 0, stopped: false };
+    const run = sameHolder();
+    const subscriber: Subscriber<T> = { handler, run, backlog: [], position: 0, last: undefined, stopped: false };
     this.#subscribers.add(subscriber);
     if (first.length > 0) subscriber.backlog.push(first);
-    this.#work(subscriber, new TimeSlice(this.#clock));
+    this.#work(subscriber, new TimeSlice(this.#options.clock));
     this.#drainLater();
     return () => {
       subscriber.stopped = true;
@@ -43,7 +52,7 @@ export class StoreSubscribers<T extends KubeObject> {
   /** Queues the changes for all who are subscribed now. */
   publish(changes: readonly ResourceEvent<T>[]): void {
     if (changes.length === 0) return;
-    const slice = new TimeSlice(this.#clock);
+    const slice = new TimeSlice(this.#options.clock);
     for (const subscriber of this.#subscribers) subscriber.backlog.push(changes);
     for (const subscriber of this.#subscribers) this.#work(subscriber, slice);
     this.#drainLater();
@@ -67,7 +76,7 @@ export class StoreSubscribers<T extends KubeObject> {
   }
 
   async #drain(): Promise<void> {
-    const slice = new TimeSlice(this.#clock);
+    const slice = new TimeSlice(this.#options.clock);
     while (this.#busy()) {
       await slice.giveWay();
       for (const subscriber of this.#subscribers) this.#work(subscriber, slice);
@@ -75,7 +84,13 @@ export class StoreSubscribers<T extends KubeObject> {
   }
 
   #work(subscriber: Subscriber<T>, slice: TimeSlice): void {
-    if (subscriber.backlog.length > 0) subscriber.run(() => this.#handOver(subscriber, slice));
+    if (subscriber.backlog.length === 0) return;
+    const { resource } = this.#options;
+    // No slice goes on behind the change that has held it up.
+    subscriber.run(
+      () => this.#handOver(subscriber, slice),
+      () => ({ resource, key: subscriber.last }),
+    );
   }
 
   /** Hands over until nothing is left or the slice is spent. A handler may subscribe, unsubscribe or publish meanwhile. */
@@ -89,10 +104,11 @@ export class StoreSubscribers<T extends KubeObject> {
       }
       if (slice.spent) return;
       subscriber.position++;
+      subscriber.last = change.key;
       try {
         subscriber.handler(change);
       } catch (error) {
-        this.#onError(error);
+        this.#options.onHandlerError(error);
       }
     }
   }

@@ -5,7 +5,7 @@
 import type { KubeObject } from './kube-object.ts';
 import { tableOf } from './protobuf/message-table.ts';
 import type { Resource } from './resource.ts';
-import type { Node } from './types/index.ts';
+import type { Node, NodeAddress } from './types/index.ts';
 
 /** Makes of an object what is kept of it. Returns the same object when there is nothing to change. */
 export type Transform<T extends KubeObject> = (object: T) => T;
@@ -20,23 +20,53 @@ export function trimManagedFields<T extends KubeObject>(object: T): T {
 /** Of a node's status, what no cloud controller reads: sizes, images, volumes, features. The tables of protobuf say which. */
 const UNREAD = tableOf('NodeStatus')?.fields.filter((field) => field?.type === 'skip') ?? [];
 
-/** Of the addresses of a node, in number and characters: as many as a cloud may give, and no DNS name is longer. */
-const MOST_ADDRESSES = 1_000;
-const ADDRESS_LENGTH = 255;
+/** Of the lists of a node's status, addresses and conditions: as many as a cloud may give. */
+const MOST_LISTED = 1_000;
+/** Of its texts, in characters: no DNS name is longer. */
+const NAME_LENGTH = 255;
+/** Of a condition's message: longer than any that this program writes, which it compares. */
+const MESSAGE_LENGTH = 1_024;
 
 /**
- * Drops managedFields, and of the status all but conditions, addresses and the like: what is left of a node of 10 KB is about 4 KB. Of
- * addresses, the first 1,000, and none of more than 255 characters: a kubelet may write a megabyte of them.
+ * Drops managedFields, and of the status all but conditions, addresses and the like: what is left of a node of 10 KB is about 4 KB. A kubelet
+ * may write a megabyte into each of these: of a list the first 1,000 are kept, without an address of more than 255 characters, and of other
+ * texts 255 characters, of a message 1,024.
  */
 export function trimNode(node: Node): Node {
   const trimmed = trimManagedFields(node);
   const all = Object.entries(trimmed.status ?? {});
-  const addresses = trimmed.status?.addresses ?? [];
-  const usable = addresses.filter(({ address }, i) => i < MOST_ADDRESSES && address.length <= ADDRESS_LENGTH);
-  const kept = all.filter(([name]) => UNREAD.every((field) => field?.name !== name));
-  if (usable.length < addresses.length) kept.push(['addresses', usable]);
-  else if (kept.length === all.length) return trimmed;
+  const read = all.filter(([name]) => UNREAD.every((field) => field?.name !== name));
+  const kept = boundedFields(read);
+  if (kept === read && read.length === all.length) return trimmed;
   return { ...trimmed, status: Object.fromEntries(kept) };
+}
+
+type Fields = readonly (readonly [name: string, value: unknown])[];
+
+/** The same, where nothing is to be cut. */
+function boundedFields(fields: Fields): Fields {
+  const bounded = fields.map(([name, value]) => [name, boundedValue(name, value)] as const);
+  return bounded.every(([, value], i) => value === fields[i]?.[1]) ? fields : bounded;
+}
+
+function boundedValue(name: string, value: unknown): unknown {
+  if (typeof value === 'string') {
+    const length = name === 'message' ? MESSAGE_LENGTH : NAME_LENGTH;
+    // A copy: what V8 cuts from a text holds the whole one.
+    return value.length <= length ? value : structuredClone(value.slice(0, length));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (!Array.isArray(value)) {
+    const fields = Object.entries(value);
+    const bounded = boundedFields(fields);
+    return bounded === fields ? value : Object.fromEntries(bounded);
+  }
+  const list: readonly unknown[] = value;
+  // A part of an address is another one.
+  const isUsable = (one: unknown): boolean =>
+    ((one as Partial<NodeAddress> | null)?.address?.length ?? 0) <= NAME_LENGTH;
+  const some = list.filter((one, i) => i < MOST_LISTED && isUsable(one)).map((one) => boundedValue('', one));
+  return some.length === list.length && some.every((one, i) => one === list[i]) ? list : some;
 }
 
 /** `trimNode` for nodes, `trimManagedFields` for all others. */

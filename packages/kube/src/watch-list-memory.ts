@@ -1,7 +1,7 @@
 /** Remembers that a server has no initial streams (WatchList), so that not every list begins with a request in vain. */
 
 /** For so long; the server may be upgraded. */
-const FORGO_MS = 3_600_000;
+const FALLBACK_MS = 3_600_000;
 
 /** One per API server. */
 export class WatchListMemory {
@@ -12,8 +12,8 @@ export class WatchListMemory {
     return now >= this.#until;
   }
 
-  /** The server has shown that it has none. */
-  forgo(now: number): void {
-    this.#until = now + FORGO_MS;
+  /** The server has shown that it has none: lists come by pages, as after the fallback of client-go. */
+  fallBack(now: number): void {
+    this.#until = now + FALLBACK_MS;
   }
 }

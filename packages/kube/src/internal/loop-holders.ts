@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { threadCpuUsage } from 'node:process';
 import { promiseHooks } from 'node:v8';
 import type { Clock } from '../clock.ts';
+import type { LogFields } from '../logger.ts';
 
 /** From here on the event loop counts as held: answers, probes and the renewal of the Lease wait so long. */
 export const HELD_MS = 1_000;
@@ -11,8 +12,8 @@ export const COMPUTED_MS: number = HELD_MS / 2;
 /** The processor time is asked for so often: for each await it would cost more than all else here. */
 const SAMPLED_MS = 100;
 
-/** What is told that it has held the event loop, for so many milliseconds. */
-export type OnHeld = (heldMs: number) => void;
+/** What is told that it has held the event loop, for so many milliseconds. `about`: the object that it was at, if that is known. */
+export type OnHeld = (heldMs: number, about?: LogFields) => void;
 
 interface Holder {
   readonly onHeld: OnHeld;
@@ -37,8 +38,11 @@ export const processorTime: ProcessorTime = () => {
   return (user + system) / 1_000;
 };
 
-/** Runs it; `onHeld` is told when what it does before its first await holds the event loop, and, while `followAwaits` is on, after it. */
-export function runHeld<T>(run: () => T, onHeld: OnHeld, timing: Timing): T {
+/**
+ * Runs it; `onHeld` is told when what it does before its first await holds the event loop, and, while `followAwaits` is on, after it. `about`
+ * is asked only then.
+ */
+export function runHeld<T>(run: () => T, onHeld: OnHeld, timing: Timing, about?: () => LogFields): T {
   const { clock, processor } = timing;
   const from = clock.monotonic();
   const computedFrom = processor();
@@ -46,14 +50,14 @@ export function runHeld<T>(run: () => T, onHeld: OnHeld, timing: Timing): T {
     return holder.run({ onHeld, timing }, run);
   } finally {
     const heldMs = clock.monotonic() - from;
-    if (heldMs >= HELD_MS && processor() - computedFrom >= COMPUTED_MS) note(onHeld, heldMs);
+    if (heldMs >= HELD_MS && processor() - computedFrom >= COMPUTED_MS) note(onHeld, heldMs, about?.());
   }
 }
 
 /** Runs what others call later, such as a handler, as what whoever asks for it now does: `runHeld`. */
-export function sameHolder(): <T>(run: () => T) => T {
+export function sameHolder(): <T>(run: () => T, about: () => LogFields) => T {
   const now = holder.getStore();
-  return now ? (run) => runHeld(run, now.onHeld, now.timing) : (run) => run();
+  return now ? (run, about) => runHeld(run, now.onHeld, now.timing, about) : (run) => run();
 }
 
 /** How many holds were laid to somebody until now. */
@@ -89,7 +93,7 @@ export function followAwaits(clock: Pick<Clock, 'monotonic'>, processor: Process
   return stop;
 }
 
-function note(onHeld: OnHeld, heldMs: number): void {
+function note(onHeld: OnHeld, heldMs: number, about?: LogFields): void {
   found++;
-  onHeld(heldMs);
+  onHeld(heldMs, about);
 }

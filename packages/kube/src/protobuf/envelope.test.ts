@@ -60,6 +60,15 @@ test('what is trimmed is passed over, whatever is in it', () => {
   });
 });
 
+test('what a kubelet writes is cut as that of JSON', () => {
+  const text = (number: number, value: string): Buffer => delimited(number, Buffer.from(value));
+  const condition = Buffer.concat([text(1, 'Ready'), text(2, 'True'), text(6, 'x'.repeat(5_000))]);
+  const status = delimited(3, Buffer.concat(Array.from({ length: 2_000 }, () => delimited(4, condition))));
+  const json = { type: 'Ready', status: 'True', message: 'x'.repeat(1_024) };
+  const { conditions = [] } = trimNode(readObject('Node', enveloped('Node', status))).status ?? {};
+  assert.deepEqual([conditions.length, withoutNulls(conditions[0])], [1_000, json]);
+});
+
 test('another kind, another encoding, no magic, and a key that would be a prototype are errors', () => {
   const label = (key: string): Buffer =>
     delimited(1, delimited(11, Buffer.concat([delimited(1, Buffer.from(key)), delimited(2, Buffer.from('x'))])));
