@@ -6,6 +6,9 @@ import type { Reading } from './cluster-status.ts';
 /** Of kubelets and the scheduler there are many Events about nodes, which are none of ours. */
 const OUR_COMPONENTS = /cloud|service-(?:lb-)?controller|route-controller/u;
 
+/** Of a text of an Event or a condition, in characters: the API server bounds neither, and whoever may write them writes a megabyte. */
+const MOST_SHOWN = 1_000;
+
 /** With the Events of cloud controllers by `objectKey` of what they are about: there may be many of both. */
 export interface IndexedFacts extends ClusterFacts {
   readonly eventsOf: ReadonlyMap<string, readonly CoreEvent[]>;
@@ -13,7 +16,25 @@ export interface IndexedFacts extends ClusterFacts {
 
 export function indexed(read: ClusterFacts): IndexedFacts {
   const ours = 'value' in read.events ? read.events.value.filter((event) => isOurEvent(event)) : [];
-  return { ...read, eventsOf: Map.groupBy(ours, ({ involvedObject }) => objectKey(involvedObject)) };
+  const shown = ours.map((event) => ({ ...event, ...shownWords(event) }));
+  return { ...read, eventsOf: Map.groupBy(shown, ({ involvedObject }) => objectKey(involvedObject)) };
+}
+
+/** Why it is so, as people are shown it. */
+export function shownWords({ message, reason }: Words): Words {
+  return {
+    ...(message !== undefined && { message: cut(message) }),
+    ...(reason !== undefined && { reason: cut(reason) }),
+  };
+}
+
+function cut(text: string): string {
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}…`;
+}
+
+interface Words {
+  readonly message?: string;
+  readonly reason?: string;
 }
 
 function isOurEvent({ reportingComponent, source }: CoreEvent): boolean {

@@ -1,3 +1,4 @@
+// Over 400 lines: one cluster, and one test for each thing that can be wrong with it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CoreEvent, Node, Service } from '@outrigger/kube';
@@ -470,6 +471,48 @@ test('why a node and a Service wait is said by the leader, else by the newest Ev
     services.value.waiting.map(({ message, reason, state }) => [state, reason, message]),
     [['pending', 'LoadBalancerStuck', 'Because of LoadBalancerStuck']],
   );
+});
+
+test('of a text of an Event or a condition a thousand characters are shown, whatever whoever writes them puts into it', () => {
+  const long = 'x'.repeat(1_000_000);
+  const about = (kind: string, name: string, reason: string): CoreEvent => ({
+    ...event(kind, name, reason, 9),
+    message: long,
+  });
+  const failing = withCondition(service('told', 90), 'Failed', 9);
+  const [condition] = failing.status?.conditions ?? [];
+  assert.ok(condition);
+  const status = judgeCluster({
+    ...healthy,
+    nodes: { value: [node('a', 90, true)] },
+    services: {
+      value: [
+        service('web', 90),
+        { ...failing, status: { conditions: [{ ...condition, message: long, reason: long }] } },
+      ],
+    },
+    events: {
+      value: [
+        about('Node', 'a', 'InstanceNotFound'),
+        about('Service', 'web', long),
+        about('Namespace', 'kube-system', 'CloudUnreachable'),
+      ],
+    },
+    readyz: { unknown: 'no' },
+    metrics: { unknown: 'no' },
+  });
+  const shown = `${'x'.repeat(1_000)}…`;
+  const { nodes, problems, services } = status;
+  assert.ok('value' in nodes && 'value' in services);
+  assert.deepEqual(
+    [
+      ...nodes.value.waiting.map(({ reason }) => reason),
+      ...services.value.waiting.flatMap(({ message, reason }) => [reason, message]),
+    ],
+    Array(5).fill(shown),
+  );
+  assert.ok(problems.some(({ message, section }) => section === 'clouds' && message === shown));
+  assert.ok(JSON.stringify(status).length < 20_000);
 });
 
 test('what could not be read is unknown with the reason, and never healthy', () => {

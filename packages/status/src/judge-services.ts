@@ -4,7 +4,7 @@ import type { Service } from '@outrigger/kube';
 import { ageText } from './age-text.ts';
 import { newestEvent, timeOfEvent } from './cluster-events.ts';
 import type { Problem, ServicesStatus, WaitingService } from './cluster-status.ts';
-import { eventsAbout, type IndexedFacts } from './indexed-facts.ts';
+import { eventsAbout, shownWords, type IndexedFacts } from './indexed-facts.ts';
 import { shell } from './shell-command.ts';
 import { PATIENCE_MS, tellAll, type Tell } from './tell-problem.ts';
 import { millisecondsOf, secondsOf, timeOf } from './wire-time.ts';
@@ -36,13 +36,12 @@ interface ServiceWord {
 function wordOf(service: Service, facts: IndexedFacts): ServiceWord {
   const condition = service.status?.conditions?.find(({ type }) => type === 'LoadBalancerReady');
   if (condition) {
-    const { lastTransitionTime, message, reason } = condition;
+    const { lastTransitionTime, reason } = condition;
     const ready = condition.status === 'True' || reason === ELSEWHERE;
     return {
       failed: !ready && !ON_THE_WAY.has(reason),
       ready,
-      reason,
-      message,
+      ...shownWords(condition),
       since: millisecondsOf(lastTransitionTime),
     };
   }

@@ -7,7 +7,8 @@ export interface Sample {
 }
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: -?\d+)?$/u;
-const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/gu;
+/** From the beginning of a word: a long one is read once. */
+const LABEL = /(?<!\w)([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/gu;
 
 /** The samples of a page, by name. Comments, and lines that are none, are left out. */
 export class MetricSamples {
