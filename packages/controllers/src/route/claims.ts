@@ -49,6 +49,7 @@ export class Claims {
   readonly #unknown: Node[] = [];
   /** Routes that may lead to one of those. */
   readonly #kept: Route[] = [];
+  readonly #ledTo = new Map<Claim, boolean>();
   readonly #owners: RouteOwners;
 
   constructor(observed: ObservedRoutes, owners: RouteOwners, routes: ReadonlyMap<string, readonly Route[]>) {
@@ -125,8 +126,15 @@ export class Claims {
     const isUnnamed = route.targetProviderID === undefined && route.targetNodeName === undefined;
     const unknown = isUnnamed && this.#owners.nodeAt(route) === undefined;
     // Where it leads is not known: it may be right. The cloud says so when it is to make it, and has the new one before the old goes.
-    if (unknown && !there.some((other) => leadsTo(other, node))) return undefined;
+    if (unknown && !this.#isLedTo(claim, there)) return undefined;
     return { route, reason: 'wrong-target', node };
+  }
+
+  /** Whether one of the routes of its destination leads to the node: asked once, however many there are. */
+  #isLedTo(claim: Claim, there: readonly Route[]): boolean {
+    const isLedTo = this.#ledTo.get(claim) ?? there.some((route) => leadsTo(route, claim.node));
+    this.#ledTo.set(claim, isLedTo);
+    return isLedTo;
   }
 
   /** It may get the same pod CIDR again. */

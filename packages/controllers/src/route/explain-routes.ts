@@ -35,14 +35,15 @@ export function explainRoutes(
   );
   const routes = [...all].filter(({ destination, id }) => wanted.has(destination) || id === key);
   for (const { destination } of routes) wanted.add(destination);
+  const there = new Set(routes);
   const creates = plan.creates.filter(({ destination }) => wanted.has(destination));
-  const deletes = plan.deletes.filter(({ route }) => routes.includes(route));
+  const deletes = plan.deletes.filter(({ route }) => there.has(route));
   if (!about && routes.length === 0 && creates.length === 0) return undefined;
   const ranges = clusterCidrs.map(({ text }) => text).join(', ');
   const planned: readonly Fact[] = [
     ...creates.map((one) => factOfAction(notedCreate(one).summary, stateOf(one))),
     ...deletes.map((one) => factOfAction(notedDelete(one).summary, stateOf(one))),
-    ...(routes.some((route) => plan.kept.routes.includes(route)) ? [factOfKept(plan.kept)] : []),
+    ...(plan.kept.routes.some((route) => there.has(route)) ? [factOfKept(plan.kept)] : []),
     ...(about ? obstaclesOf(about) : []),
   ];
   return {

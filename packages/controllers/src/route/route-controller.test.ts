@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which clouds, nodes and writers can be in the way.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseClusterCidrs } from '../ip/cluster-cidrs.ts';

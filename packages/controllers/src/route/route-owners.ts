@@ -78,7 +78,9 @@ export class RouteOwners {
       const own = [...addressesOf(node), ...hopOfMachine(node.spec?.providerID)];
       for (const address of own) byAddress.set(address, node);
       for (const destination of destinationsOf(node)) {
-        addresses.set(destination, new Set([...(addresses.get(destination) ?? []), ...own]));
+        const known = addresses.get(destination);
+        if (known) for (const address of own) known.add(address);
+        else addresses.set(destination, new Set(own));
       }
     }
     return (this.#known = { byAddress, addresses });

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which routes without a mark can be in the way.
 /** Routes of a cloud that keeps no owner with them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
