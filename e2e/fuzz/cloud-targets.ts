@@ -22,6 +22,7 @@ import { askedMachine } from '../../providers/vsphere/src/instances/asked-machin
 import { nodeAddresses } from '../../providers/vsphere/src/instances/node-addresses.ts';
 import { referenceIn, REFERENCE_ANNOTATION } from '../../providers/vsphere/src/instances/reference.ts';
 import { staticAddresses } from '../../providers/vsphere/src/instances/static-addresses.ts';
+import type { Target } from './target.ts';
 
 const nodeOf = (more: Partial<NodeRef>): NodeRef => ({ name: 'n', uid: 'u', labels: {}, annotations: {}, ...more });
 
@@ -58,12 +59,7 @@ function bring(annotations: Readonly<Record<string, string>>): void {
   targetLabelsOf(service);
 }
 
-/** See `Target` in targets.ts, which takes them in. */
-export const cloudTargets: readonly {
-  readonly name: string;
-  readonly run: (text: string) => unknown;
-  readonly scans?: number;
-}[] = [
+export const cloudTargets: readonly Target[] = [
   ...Object.values(annotationRows).map(({ name }) => ({
     name: `annotation ${name}`,
     run: (text: string): unknown => bring({ [name]: text }),

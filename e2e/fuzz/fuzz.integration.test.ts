@@ -5,7 +5,8 @@ import { after, test } from 'node:test';
 import * as fc from 'fast-check';
 import { timeOf, whyTooMuch, type Step } from './cost.ts';
 import { grow, type Recipe } from './grow.ts';
-import { oldDefects, plantedTargets } from './planted-targets.ts';
+import { oldDefects } from './old-defects.ts';
+import { plantedTargets } from './planted-targets.ts';
 import { recipeOf, recipes } from './recipe.ts';
 import { targets } from './targets.ts';
 import { RecipeTrial } from './try-recipe.ts';
@@ -41,11 +42,9 @@ test('what costs too much each time is found, and a slow moment of the machine i
   assert.deepEqual(found, ['planted: takes the square of its size']);
 });
 
-for (const { name } of oldDefects) {
+for (const { memoryMb, name, sizes } of oldDefects) {
   test(`what the product once had is found in the first rounds: ${name}`, async () => {
-    await using threads = new RecipeTrial();
-    // Smaller than those of `make fuzz`: it takes seconds.
-    const sizes = [468, 937, 1_875, 3_750, 7_500, 15_000];
+    await using threads = new RecipeTrial({ memoryMb });
     for (let round = 0; round < 160; round++) {
       const recipe = recipeOf(round, 1);
       if (recipe && (await threads.try(name, recipe, sizes))) return;

@@ -12,6 +12,7 @@ import {
 import { pathOf } from '../../packages/provider-kit/src/http/operation.ts';
 import { nextByLink, nextByUrl, PagedList } from '../../packages/provider-kit/src/http/paged-list.ts';
 import { refusalOf } from '../../packages/provider-kit/src/http/refusal.ts';
+import type { Target } from './target.ts';
 
 const annotations = annotationTable({
   words: { name: 'words', values: ['a', 'b'], meaning: '' },
@@ -37,12 +38,7 @@ async function twoPages(next: typeof nextByLink, text: string): Promise<void> {
   await new PagedList({ operation: 'x', first: {}, ask: async () => page, itemsOf: () => [text], next }).all();
 }
 
-/** See `Target` in targets.ts, which takes them in. */
-export const providerKitTargets: readonly {
-  readonly name: string;
-  readonly run: (text: string) => unknown;
-  readonly scans?: number;
-}[] = [
+export const providerKitTargets: readonly Target[] = [
   ...(['words', 'integer', 'boolean', 'text'] as const).map((name) => ({
     name: `kit: annotation of ${name}`,
     run: (text: string) => annotations.read({ [name]: text }),

@@ -1,6 +1,6 @@
 /**
  * Hostile text of any size: what a tenant or a node could write, grown from a recipe. Small enough to keep in the corpus, and at
- * 240 KB as large as Kubernetes lets the annotations of one object be in all.
+ * 256 KiB as large as Kubernetes lets the annotations of one object be in all.
  */
 import * as fc from 'fast-check';
 import type { Recipe } from './grow.ts';

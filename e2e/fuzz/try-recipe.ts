@@ -10,17 +10,22 @@ export interface Finding {
   readonly problem: string;
 }
 
-/** Twice the least size to 240 KB: what Kubernetes allows all annotations of one object is 256 KiB. */
-const allSizes: readonly number[] = [1_875, 3_750, 7_500, 15_000, 30_000, 60_000, 120_000, 240_000];
+/** Doubled up to 256 KiB, which is what Kubernetes allows all annotations of one object. */
+const allSizes: readonly number[] = [2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 262_144];
 
 /** Far above what the largest text takes on a slow machine; a quadratic one is found long before. */
 const PATIENCE_MS = 300_000;
-const MEMORY_MB = 512;
 /** How often a finding has to come back. */
 const CONFIRMATIONS = 2;
 
 export class RecipeTrial implements AsyncDisposable {
+  readonly #memoryMb: number;
   #worker: Worker | undefined;
+
+  /** `memoryMb`: of the heap of the thread; what needs more is a finding. Default: 512. */
+  constructor({ memoryMb = 512 }: { readonly memoryMb?: number } = {}) {
+    this.#memoryMb = memoryMb;
+  }
 
   /**
    * What is wrong with this target on this text, or `undefined`. What costs too much does so each time, in a new thread too;
@@ -69,7 +74,7 @@ export class RecipeTrial implements AsyncDisposable {
 
   #start(): Worker {
     this.#worker = new Worker(new URL('worker.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+      resourceLimits: { maxOldGenerationSizeMb: this.#memoryMb },
     });
     return this.#worker;
   }

@@ -1,8 +1,9 @@
 /** Runs one target on texts of growing size, in a thread that can be ended when it does not come back. */
 import { parentPort as port } from 'node:worker_threads';
 import { scanTime, timeOf, whyTooMuch, type Step } from './cost.ts';
-import { oldDefects, plantedTargets } from './planted-targets.ts';
 import { grow, type Recipe } from './grow.ts';
+import { oldDefects } from './old-defects.ts';
+import { plantedTargets } from './planted-targets.ts';
 
 export interface Task {
   readonly target: string;
