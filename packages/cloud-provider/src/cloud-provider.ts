@@ -50,7 +50,8 @@ export interface CloudProvider {
    * Files beside the cloud config whose change is a change of it: a Secret that is mounted, a CA bundle, a second file that it names. The
    * host looks at them every 10 s, follows symbolic links, and calls `reconfigure` with the config as it is. Absolute, or from the working
    * directory. Asked after `open`, at each look and after each `reconfigure`: give those of the configuration that is in use. One
-   * that is missing is no error; that it comes or goes is a change. Only with `--cloud-config`. Default: none.
+   * that is missing is no error; that it comes or goes is a change. Only with `--cloud-config`. At the start the host warns of one that
+   * others on the machine can read, unless it has certificates alone. Default: none.
    */
   watchedFiles?(): readonly string[];
   /** Called once, when the program stops, after the last call has ended. Also after an `open` that threw. */

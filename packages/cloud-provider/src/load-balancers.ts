@@ -239,7 +239,8 @@ export interface LoadBalancers {
   lockKey?(service: LoadBalancerService, parts?: readonly LoadBalancerPart[]): string;
   /**
    * Narrows the back ends of one Service (its zone, its network, a node selector). Pure. Called before each plan, and when a node's
-   * provider ID, addresses or labels have changed: a change of its annotations alone wakes no Service.
+   * provider ID, addresses or labels have changed: a change of its annotations alone wakes no Service. All Services are given the same array
+   * until a node changes, so that what was selected of it can be remembered by it.
    */
   selectBackEnds?(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[];
   /**

@@ -156,13 +156,19 @@ test('a provider that is opaque is said to be opaque, in what there is and in wh
     texts(factsOfService(service, { ...options, providerName: 'new' }))[1],
     'This provider is not responsible for it.',
   );
+  const { metadata } = service;
+  const long = { ...metadata, annotations: { 'outrigger.dev/load-balancer-provider': 'x'.repeat(256) } };
+  assert.equal(
+    texts(factsOfService({ ...service, metadata: long }, options))[2],
+    "Its finalizer service.kubernetes.io/load-balancer-cleanup is there, and annotation outrigger.dev/load-balancer-provider is too long: a provider's name has at most 255 characters.",
+  );
 });
 
 test('a route says where it leads and whose it is, and its removal why', () => {
   const route: Route = { id: 'r-1', destination: '10.0.1.0/24', blackhole: true, ownership: 'owned' };
   assert.equal(
     factOfRoute(route, true, 0).text,
-    'The cloud has the route r-1 of 10.0.1.0/24: it leads nowhere: its machine is gone; this cluster created it.',
+    'The cloud has the route r-1 of 10.0.1.0/24: it is a blackhole: its machine does not exist; this cluster created it.',
   );
   assert.equal(
     factOfRoute({ ...route, blackhole: false, targetNodeName: 'a', ownership: 'foreign' }, false, 0).text,

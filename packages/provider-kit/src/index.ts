@@ -74,6 +74,7 @@ export type {
 } from './parts/part-kind.ts';
 export { restPartCalls, type RestPartCallsOptions } from './parts/rest-part-calls.ts';
 export { ownerIn, tagsOf } from './parts/owner-tags.ts';
+export { SharedSelections } from './parts/shared-selections.ts';
 
 // Routes
 export { routesOneByOne, type RoutesOneByOneOptions } from './routes/routes-one-by-one.ts';

@@ -96,7 +96,8 @@ export function judgeLook(plan: ServicePlan, before: Knowledge, look: Look, opti
   for (;;) {
     const doubt = findDoubt(plan, parts, look, options);
     if (!doubt) break;
-    const wanted = plan.kind === 'bring' ? plan.desired.wanted : plan.kind !== 'failed' || plan.wanted;
+    const wanted =
+      plan.kind === 'bring' ? plan.desired.wanted : plan.kind === 'failed' ? plan.wanted : plan.kind !== 'nothing';
     const answer = resolve(doubt, { parts, wait, look, options, wanted });
     if (answer !== 'gone')
       return { plan: inPlaceOf(plan, doubt, answer), knowledge: { parts, wait, isShown, isProved } };
@@ -125,6 +126,9 @@ function findDoubt(plan: ServicePlan, known: KnownParts, look: Look, options: Ju
   // Whatever else it shows: lists of the kinds of parts are asked of different services, one of which may be unwell.
   if (missing.length > 0) return { missing, unseen: false, sure: [] };
   if (look.parts.length === 0 && known.someMade) return { missing: [], unseen: true, sure: [] };
+  // Nobody is recorded as its owner, and what was asked for may still come.
+  const isUnclaimed = plan.kind === 'nothing' && plan.reason === 'unclaimed';
+  if (isUnclaimed && known.unseen.length > 0) return { missing: [], unseen: true, sure: [] };
   if (plan.kind !== 'bring') return undefined;
   const { complete, desired, plan: bring } = plan;
   const mayHaveMore = known.unseen.length > 0;

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which two nodes could get one range.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';

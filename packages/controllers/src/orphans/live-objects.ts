@@ -1,6 +1,6 @@
 /** What the API server itself says is there: nothing is called an orphan because of a store that is behind. */
 import type { LoadBalancerPart } from '@outrigger/cloud-provider';
-import { resources, type Client } from '@outrigger/kube';
+import { resources, type Client, type Service } from '@outrigger/kube';
 import { listLiveNodes } from '../route/live-nodes.ts';
 import type { LiveObjects } from './plan.ts';
 
@@ -11,6 +11,8 @@ export interface ToProve {
   /** The UID of kube-system in the cluster that all of it belongs to. */
   readonly clusterId: string;
   readonly parts: readonly LoadBalancerPart[];
+  /** Whether a Service that is there does not have them any more. */
+  readonly isLeftBehind: (service: Service) => boolean;
   /** Whether the nodes matter by more than their UIDs. */
   readonly routes: boolean;
 }
@@ -38,20 +40,27 @@ export async function readLiveObjects(
 
 async function listLiveObjects(
   client: Pick<Client, 'of'>,
-  { parts, routes }: ToProve,
+  { isLeftBehind, parts, routes }: ToProve,
   signal: AbortSignal,
 ): Promise<LiveObjects> {
   const uids = new Set<string>();
+  const left = new Set<string>();
+  const owners = new Set(parts.map(({ owner }) => owner?.uid));
   if (parts.length > 0) {
     for await (const { items } of client.of(resources.services).pages({ signal, trimmed: true })) {
-      for (const { metadata } of items) if (metadata?.uid) uids.add(metadata.uid);
+      for (const service of items) {
+        const { uid } = service.metadata ?? {};
+        if (!uid) continue;
+        uids.add(uid);
+        if (owners.has(uid) && isLeftBehind(service)) left.add(uid);
+      }
     }
     // The API server keeps a Service of its own: a list without any is not what the cluster has.
     if (uids.size === 0) throw new Error('the API server listed no Service at all, not even its own');
   }
   const strays = parts.some(({ owner }) => owner !== undefined && !uids.has(owner.uid));
-  if (!strays && !routes) return { uids, nodes: [] };
+  if (!strays && !routes) return { uids, left, nodes: [] };
   const nodes = await listLiveNodes(client.of(resources.nodes), signal);
   for (const { metadata } of nodes) if (metadata?.uid) uids.add(metadata.uid);
-  return { uids, nodes };
+  return { uids, left, nodes };
 }

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which something that is in use could look like an orphan.
 /** The orphan controller over the memory cloud. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -26,7 +26,8 @@ import { listedParts } from '../load-balancer/load-balancer-words.ts';
 import { Locks } from '../load-balancer/locks.ts';
 import { reasonOf } from '../load-balancer/failure.ts';
 import { ToldEvents } from '../told-events.ts';
-import { CLUSTER_NAMESPACE, readLiveObjects } from './live-objects.ts';
+import { isLeftBehind } from '../service/role.ts';
+import { CLUSTER_NAMESPACE, readLiveObjects, type ToProve } from './live-objects.ts';
 import { createOrphanMetrics, type OrphanMetrics } from './orphan-metrics.ts';
 import { orphanKinds, type Orphan, type OrphanedLoadBalancer, type OrphanedRoute, type OrphanKind } from './orphan.ts';
 import {
@@ -52,6 +53,8 @@ const DEFAULT_PERIOD_MS = 600_000;
 export interface OrphanControllerOptions extends OrphanPlanOptions {
   /** The prefix of our provider IDs. */
   readonly providerName: string;
+  /** Whether the provider serves Services without a class. Default: true. */
+  readonly isDefault?: boolean;
   /** From pass to pass, in milliseconds, of which a tenth is left to chance; the first comes after a tenth. Default: 600,000. */
   readonly periodMs?: number;
 }
@@ -186,7 +189,7 @@ class Run {
     const routes = record && (await this.#listedRoutes());
     const live = await readLiveObjects(
       client,
-      { clusterId: options.clusterId, parts: parts ?? [], routes: (routes ?? []).length > 0 },
+      { ...this.#proof(), parts: parts ?? [], routes: (routes ?? []).length > 0 },
       this.#signal,
     );
     const now = clock.monotonic();
@@ -209,6 +212,13 @@ class Run {
     this.#metrics.passes.inc({ result: isComplete ? 'complete' : 'partial' });
     this.#report(plan, { 'load-balancer': parts !== undefined, route: routes !== undefined });
     await this.#remove(plan);
+  }
+
+  #proof(): Pick<ToProve, 'clusterId' | 'isLeftBehind'> {
+    const { options, provider } = this.#deps;
+    const { classes = [] } = provider.loadBalancers ?? {};
+    const role = { providerName: options.providerName, classes, isDefault: options.isDefault ?? true };
+    return { clusterId: options.clusterId, isLeftBehind: (service) => isLeftBehind(service, role) };
   }
 
   async #parts(): Promise<readonly LoadBalancerPart[] | undefined> {
@@ -280,11 +290,14 @@ class Run {
       this.#metrics.held.set(held?.orphaned ?? 0, { kind });
       const orphans = plan.orphans.filter((one) => one.kind === kind);
       if (held) this.#tell(heldNote(held));
-      else if (orphans.length > 0) this.#tell(orphansNote(kind, orphans, plan));
+      else if (orphans.length > 0) this.#tell(orphansNote(kind, orphans, plan, this.#deps.options.providerName));
     }
     for (const orphan of plan.orphans) {
       if (this.#logged.has(orphan.key)) continue;
-      this.#deps.logger.warn('Orphan in the cloud', { kind: orphan.kind, orphan: nameOfOrphan(orphan) });
+      this.#deps.logger.warn('Orphan in the cloud', {
+        kind: orphan.kind,
+        orphan: nameOfOrphan(orphan, this.#deps.options.providerName),
+      });
     }
     this.#logged = new Set(plan.orphans.map(({ key }) => key));
   }
@@ -338,7 +351,7 @@ class Run {
       isStillOrphan: async () => {
         const { uids } = await readLiveObjects(
           client,
-          { clusterId: options.clusterId, parts: orphan.parts, routes: false },
+          { ...this.#proof(), parts: orphan.parts, routes: false },
           this.#signal,
         );
         return !uids.has(orphan.uid);
@@ -354,9 +367,8 @@ class Run {
 
   async #removeRoute(orphan: OrphanedRoute): Promise<Removed> {
     const { route } = orphan;
-    const { client, options } = this.#deps;
-    const { clusterId } = options;
-    const { nodes } = await readLiveObjects(client, { clusterId, parts: [], routes: true }, this.#signal);
+    const { client } = this.#deps;
+    const { nodes } = await readLiveObjects(client, { ...this.#proof(), parts: [], routes: true }, this.#signal);
     if (!this.#routes || inUseBy(nodes)(route)) return { kind: 'kept' };
     const subject = subjectOfOrphan(orphan);
     const actions = [notedRouteRemoval(route)];

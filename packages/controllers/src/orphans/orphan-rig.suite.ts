@@ -1,10 +1,16 @@
 /** For tests: the controller over the memory cloud, on a clock that stands still, with the objects of an API in memory. */
-import type { CallContext, LoadBalancers, Routes } from '@outrigger/cloud-provider';
+import {
+  loadBalancerOwnerAnnotation,
+  type CallContext,
+  type LoadBalancers,
+  type Routes,
+} from '@outrigger/cloud-provider';
 import { silentLogger, type EventNote, type KubeObject, type Metrics, type Node, type Service } from '@outrigger/kube';
 import { createMemoryCloud, type MemoryCloud } from '@outrigger/provider-memory';
 import { FakeClock } from '@outrigger/testing';
 import { callContext, CLUSTER, openMemoryProvider } from '../load-balancer/memory-provider.suite.ts';
 import { Journal } from '../journal.ts';
+import { cleanupFinalizer } from '../service/well-known-names.ts';
 import type { Locks } from '../load-balancer/locks.ts';
 import { createOrphanController, type OrphanController, type OrphanControllerOptions } from './orphan-controller.ts';
 
@@ -12,6 +18,11 @@ const PERIOD_MS = 600_000;
 export const GRACE_MS = 86_400_000;
 
 const PARTS = ['address', 'load-balancer', 'firewall', 'dns'] as const;
+
+const SERVED: Service = {
+  metadata: { annotations: { [loadBalancerOwnerAnnotation]: 'memory' }, finalizers: [cleanupFinalizer] },
+  spec: { type: 'LoadBalancer' },
+};
 
 export class OrphanRig implements AsyncDisposable {
   readonly clock: FakeClock = new FakeClock();
@@ -46,8 +57,9 @@ export class OrphanRig implements AsyncDisposable {
     this.service('the-api-server');
   }
 
-  service(uid: string): void {
-    this.services.set(uid, { metadata: { name: uid, namespace: 'default', uid } });
+  /** Default: one that the provider serves. */
+  service(uid: string, { metadata, ...rest }: Service = SERVED): void {
+    this.services.set(uid, { ...rest, metadata: { ...metadata, name: uid, namespace: 'default', uid } });
   }
 
   /** What a Service with this UID has, or had. */

@@ -5,7 +5,7 @@ import type { NotedAction, Subject } from '../journal.ts';
 import { factOfRoute } from '../route/route-words.ts';
 import { factsOfParts } from '../load-balancer/load-balancer-words.ts';
 import type { Orphan, OrphanKind } from './orphan.ts';
-import type { HeldOrphans, OrphanPlan } from './plan.ts';
+import { mayGo, type HeldOrphans, type OrphanPlan } from './plan.ts';
 
 /** An Event keeps 1,024 bytes: the log has all of them. */
 const NAMED = 4;
@@ -16,9 +16,10 @@ const WORDS: Readonly<Record<OrphanKind, { readonly one: string; readonly many: 
 };
 
 /** `dns dns-4 and address address-1, of the Service with UID 5f0c`. */
-export function nameOfOrphan(orphan: Orphan): string {
+export function nameOfOrphan(orphan: Orphan, providerName = 'this provider'): string {
   if (orphan.kind === 'load-balancer') {
-    return `${orphan.parts.map(({ id, kind }) => `${kind} ${id}`).join(', ')} (of the Service with UID ${orphan.uid})`;
+    const left = orphan.isLeft ? `, which exists, and which ${providerName} does not serve: delete by hand` : '';
+    return `${orphan.parts.map(({ id, kind }) => `${kind} ${id}`).join(', ')} (of the Service with UID ${orphan.uid}${left})`;
   }
   const { destination, id, targetNodeName, targetProviderID } = orphan.route;
   return `${id} (${destination} to ${targetNodeName ?? targetProviderID ?? 'a machine that is gone'})`;
@@ -28,23 +29,28 @@ export function orphansNote(
   kind: OrphanKind,
   orphans: readonly Orphan[],
   { idle }: Pick<OrphanPlan, 'idle'>,
+  providerName: string,
 ): EventNote {
   const { many, of, one } = WORDS[kind];
-  const named = orphans.slice(0, NAMED).map(nameOfOrphan).join('; ');
+  const named = orphans
+    .slice(0, NAMED)
+    .map((one) => nameOfOrphan(one, providerName))
+    .join('; ');
   const more = orphans.length > NAMED ? `; and ${orphans.length - NAMED} more, which the log names` : '';
   const what =
     orphans.length === 1 ? `1 ${one} of this cluster belongs` : `${orphans.length} ${many} of this cluster belong`;
   return {
     type: 'Warning',
     reason: kind === 'route' ? 'OrphanedRoutes' : 'OrphanedLoadBalancers',
-    message: `${what} to no ${of} any more. ${NEXT[idle ?? 'delete']} ${named}${more}.`,
+    message: `${what} to no ${of} any more. ${NEXT[idle ?? (orphans.some(mayGo) ? 'delete' : 'left')]} ${named}${more}.`,
   };
 }
 
-const NEXT: Readonly<Record<NonNullable<OrphanPlan['idle']> | 'delete', string>> = {
+const NEXT: Readonly<Record<NonNullable<OrphanPlan['idle']> | 'delete' | 'left', string>> = {
   'report-only': 'Remove what is not needed in the cloud, or set --orphan-policy=delete:',
   'grace-period': 'Removed once this program has led for --orphan-grace-period:',
   delete: 'Being removed, as --orphan-policy says:',
+  left: 'None is removed while its Service exists:',
 };
 
 export function heldNote({ kind, orphaned, owned }: HeldOrphans): EventNote {
@@ -102,6 +108,7 @@ export function factsOfOrphan(orphan: Orphan, agoMs: number): readonly Fact[] {
 
 export function plannedFact(orphan: Orphan, plan: OrphanPlan): Fact {
   if (!plan.orphans.includes(orphan)) return { text: 'Nothing yet: it has to look orphaned in the next pass too.' };
+  if (!mayGo(orphan)) return { text: 'Nothing but to report it: its Service exists, and may be served again.' };
   if (plan.removals.includes(orphan)) return { text: 'Remove it.' };
   if (plan.idle === 'report-only') return { text: 'Nothing but to report it, as --orphan-policy says.' };
   if (plan.idle === 'grace-period') return { text: 'Nothing before this program has led for --orphan-grace-period.' };

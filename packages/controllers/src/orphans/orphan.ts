@@ -9,6 +9,8 @@ export interface OrphanedLoadBalancer {
   /** Of the Service that it was made for. */
   readonly uid: string;
   readonly parts: readonly LoadBalancerPart[];
+  /** The Service lives, and does not have them any more. Default: no. */
+  readonly isLeft?: boolean;
 }
 
 export interface OrphanedRoute {

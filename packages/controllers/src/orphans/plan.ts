@@ -26,6 +26,8 @@ export interface OrphanPlanOptions {
 export interface LiveObjects {
   /** Of all Services and, where anything seemed to belong to none, of all nodes. */
   readonly uids: ReadonlySet<string>;
+  /** Of those of Services, which the provider neither serves nor has to clean up after. */
+  readonly left: ReadonlySet<string>;
   readonly nodes: readonly Node[];
 }
 
@@ -75,10 +77,12 @@ export function planOrphans(observed: ObservedOrphans): OrphanPlan {
   const triedAt = ({ key }: Orphan): number => observed.tried?.get(key) ?? 0;
   const inUse = inUseBy(live.nodes);
   const owned: readonly Orphan[] = [
-    ...ownedLoadBalancers(parts, options.clusterId),
+    ...ownedLoadBalancers(parts, options.clusterId).map((one) => ({ ...one, isLeft: live.left.has(one.uid) })),
     ...ownedRoutes(routes, options.lookedAfter, record),
   ];
-  const suspected = owned.filter((one) => (one.kind === 'route' ? !inUse(one.route) : !live.uids.has(one.uid)));
+  const suspected = owned.filter((one) =>
+    one.kind === 'route' ? !inUse(one.route) : one.isLeft || !live.uids.has(one.uid),
+  );
   const held = orphanKinds.flatMap((kind) =>
     holdBack(kind, { owned, suspected, live, maxFraction: options.maxFraction }),
   );
@@ -88,12 +92,15 @@ export function planOrphans(observed: ObservedOrphans): OrphanPlan {
   const removals =
     idle === undefined
       ? orphans
-          .filter((one) => !held.some(({ kind }) => kind === one.kind))
+          .filter((one) => mayGo(one) && !held.some(({ kind }) => kind === one.kind))
           .toSorted((a, b) => triedAt(a) - triedAt(b) || (suspects.get(a.key) ?? 0) - (suspects.get(b.key) ?? 0))
           .slice(0, options.maxDeletions)
       : [];
   return { suspects, suspected, orphans, held, removals, idle };
 }
+
+/** A Service that lives may be served again, by this provider or by what it has become: a person decides. */
+export const mayGo = (orphan: Orphan): boolean => orphan.kind === 'route' || !orphan.isLeft;
 
 function idleReason({ gracePeriodMs, policy }: OrphanPlanOptions, ledForMs: number): OrphanIdleReason | undefined {
   if (policy !== 'delete') return 'report-only';
@@ -110,7 +117,7 @@ interface Suspicion {
 /** The small term keeps 0.29 × 100 from being 28. */
 function holdBack(kind: OrphanKind, { live, maxFraction, owned, suspected }: Suspicion): readonly HeldOrphans[] {
   const all = owned.filter((one) => one.kind === kind).length;
-  const orphaned = suspected.filter((one) => one.kind === kind).length;
+  const orphaned = suspected.filter((one) => one.kind === kind && mayGo(one)).length;
   // One always may go; but not by a list of nodes on which there is none.
   const spared = kind === 'route' && live.nodes.length === 0 ? 0 : 1;
   return orphaned > Math.max(spared, Math.floor(maxFraction * all + 1e-9)) ? [{ kind, orphaned, owned: all }] : [];

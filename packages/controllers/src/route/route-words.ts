@@ -33,7 +33,7 @@ export function targetOf({ nextHops, targetNodeName, targetProviderID }: Route):
 
 export function factOfRoute(route: Route, isOurs: boolean, agoMs: number): Fact {
   const { blackhole, destination, id } = route;
-  const where = blackhole ? 'leads nowhere: its machine is gone' : `leads to ${targetOf(route)}`;
+  const where = blackhole ? 'is a blackhole: its machine does not exist' : `leads to ${targetOf(route)}`;
   const whose = isOurs ? 'this cluster created it' : 'this cluster did not create it and ignores it';
   return {
     text: `The cloud has ${id === '' ? 'a route' : `the route ${id}`} of ${destination}: it ${where}; ${whose}.`,

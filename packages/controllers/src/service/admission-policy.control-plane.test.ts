@@ -157,12 +157,15 @@ test('the API server takes what names things of the cloud from Services of trust
   });
   assert.equal(await patch('harmless', recorded('memory')), '');
   assert.match(await patch('harmless', recorded('other')), /with another provider than memory/u);
+  assert.match(await patch('harmless', recorded('')), /with another provider than memory/u);
   assert.equal(await patch('harmless', recorded(null)), '');
   // On its way out it is still left alone by whom it is not of; nothing else is held up, least of all its end.
   const going = annotated('going', {});
   assert.equal(await write({ ...going, metadata: { ...going.metadata, finalizers: held } }), '');
   for (const name of ['going', 'before-of-other']) await services.delete({ namespace: 'default', name });
-  assert.match(await patch('going', recorded('other')), /with another provider than memory/u);
+  for (const other of ['other', '']) {
+    assert.match(await patch('going', recorded(other)), /with another provider than memory/u);
+  }
   assert.equal(await patch('going', recorded('memory')), '');
   assert.equal(await patch('going', { metadata: { annotations: { ...named, 'cloud.test/timeout': '5' } } }), '');
   for (const name of ['going', 'before-of-other']) {

@@ -126,8 +126,9 @@ export function trustPolicyOf(
     })),
     {
       words: `the annotation ${loadBalancerOwnerAnnotation} with another provider than ${providerName}`,
-      valueOf: (object: string) => annotationOf(object, loadBalancerOwnerAnnotation),
-      harmless: ['', providerName],
+      // An empty one names nobody, and is no reason to write it.
+      valueOf: (object: string) => annotationOf(object, loadBalancerOwnerAnnotation, providerName),
+      harmless: [providerName],
       // With a finalizer of its own it would keep its addresses for as long as its writer likes.
       alsoDeleted: true,
     },
@@ -160,10 +161,10 @@ export function trustPolicyOf(
 
 const celText = (text: string): string => JSON.stringify(text);
 
-/** Empty: it has none. */
-function annotationOf(object: string, name: string): string {
+/** Where it has none: `none`. */
+function annotationOf(object: string, name: string, none = ''): string {
   const all = `${object}.metadata.annotations`;
-  return `(has(${all}) && ${celText(name)} in ${all} ? ${all}[${celText(name)}] : "")`;
+  return `(has(${all}) && ${celText(name)} in ${all} ? ${all}[${celText(name)}] : ${celText(none)})`;
 }
 
 interface MatchCondition {

@@ -1,16 +1,19 @@
+// Over 400 lines: one rig, and one test for each way in which nodes come, change and go.
 /** Load balancers follow the nodes, whatever a Service is waiting for, and however many there are. */
 import assert from 'node:assert/strict';
 import { threadCpuUsage } from 'node:process';
 import { test } from 'node:test';
-import { CloudError } from '@outrigger/cloud-provider';
+import { CloudError, type LoadBalancerPart } from '@outrigger/cloud-provider';
 import { noMetrics, silentLogger, type Metrics } from '@outrigger/kube';
+import { CLUSTER } from '../load-balancer/memory-provider.suite.ts';
 import type { Machines } from './machines.ts';
 import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+import { partOf, READY } from './told-cloud.suite.ts';
 import { excludeLabel, toBeDeletedTaintKey } from './well-known-names.ts';
 
 const backEndsOf = (rig: Rig): unknown =>
   rig.cloud.parts().find(({ kind }) => kind === 'load-balancer')?.attributes.backEnds;
-const ingressOf = (rig: Rig): unknown => rig.api.get('web')?.status?.loadBalancer?.ingress;
+const ingressOf = (rig: Rig, name = 'web'): unknown => rig.api.get(name)?.status?.loadBalancer?.ingress;
 
 async function begun(): Promise<Rig> {
   const rig = await createRig();
@@ -355,49 +358,93 @@ function computedMs(): number {
   return (user + system) / 1_000;
 }
 
-/** What the machine needs to touch as many members once, one after the other: its measure in this moment. */
-function unitMs(count: number): number {
-  const names = Array.from({ length: count }, (_, i) => ({ name: `node-${i}`, labels: {} }));
-  const begun = computedMs();
-  for (let i = 0; i < 20; i++) assert.equal(names.filter(({ name }) => name !== '').length, count);
-  return computedMs() - begun;
+const NODES = 5_000;
+const SERVICES = 1_000;
+
+interface Joined {
+  /** The longest turn of the event loop; processor time. */
+  readonly longestMs: number;
+  /** Services whose back ends were selected for it. */
+  readonly selections: number;
+  /** Questions to the cloud that the node has brought about. */
+  readonly looks: number;
+  /** Plans that have it. */
+  readonly plans: number;
 }
 
-test('a node that joins 5,000 does not hold the event loop over 1,000 Services that look at all nodes', async () => {
-  const NODES = 5_000;
-  const SERVICES = 1_000;
+/** A node joins 5,000, all of which are read anew in the same moment, with 1,000 Services that look at all of them. */
+async function joins5000(select: Rig['provider']['selectBackEnds']): Promise<Joined> {
   const rig = await createRig();
   crowdOf(rig, NODES, 'first');
-  rig.provider.selectBackEnds = (_service, all) => all.filter(({ node }) => node.name !== 'node-99999');
-  rig.provider.observe = (services) =>
-    Promise.resolve(services.map(() => ({ kind: 'parts', asOf: rig.clock.monotonic(), parts: [] })));
-  rig.provider.plan = () => ({ actions: [], complete: true, ingress: [{ ip: '1.2.3.4' }] });
+  rig.provider.selectBackEnds = (service, all) => {
+    selections += 1;
+    return select(service, all);
+  };
+  rig.provider.observe = (services) => {
+    looks += 1;
+    const partsOf = (uid: string): readonly LoadBalancerPart[] => [
+      partOf(`load-balancer ${uid}`, { owner: { clusterId: CLUSTER, uid } }),
+    ];
+    const asOf = rig.clock.monotonic();
+    return Promise.resolve(services.map(({ uid }) => ({ kind: 'parts', asOf, parts: partsOf(uid) })));
+  };
+  rig.provider.plan = ({ backEnds }) => {
+    if (backEnds.at(-1)?.node.name === 'node-99999') plans += 1;
+    return READY;
+  };
+  let selections = 0;
+  let looks = 0;
+  let plans = 0;
   rig.api.services.holdWatch = true;
   for (let i = 0; i < SERVICES; i++) rig.api.apply(`web${i}`, webSpec);
   rig.api.services.holdWatch = false;
   rig.api.services.publish();
   await rig.start({ concurrentServiceSyncs: SERVICES });
-  await rig.clock.advance(2_000);
-  // All nodes are read anew, and one is added to them that no Service selects.
+  // A turn of the event loop is for few Services, and the clock gives few turns.
+  const names = Array.from({ length: SERVICES }, (_, i) => `web${i}`);
+  for (let i = 0; i < 100 && !names.every((name) => ingressOf(rig, name)); i++) await rig.clock.advance(100);
+  assert.ok(
+    names.every((name) => ingressOf(rig, name)),
+    'all are served',
+  );
+  await rig.clock.advance(60_000);
   crowdOf(rig, NODES, 'second');
   rig.api.nodes.put(nodeOf('node-99999'));
-  const { observes } = rig.provider;
-  let longest = 0;
+  [selections, looks] = [0, 0];
+  let longestMs = 0;
   let on = true;
   let last = computedMs();
   const tick = (): void => {
-    longest = Math.max(longest, computedMs() - last);
+    longestMs = Math.max(longestMs, computedMs() - last);
     last = computedMs();
     if (on) setImmediate(tick);
   };
   setImmediate(tick);
   await rig.clock.advance(5_000);
   // The slices outlast the few turns that the clock gives.
-  for (let i = 0; i < 200; i++) await rig.clock.settle();
+  for (let i = 0; i < 400; i++) await rig.clock.settle();
   on = false;
-  assert.equal(rig.provider.observes, observes, 'nobody selects it');
-  assert.ok(longest < 50 + 10 * unitMs(NODES), `the event loop was held for ${longest} ms`);
   await rig.stop();
+  return { longestMs, selections, looks, plans };
+}
+
+test('a node that joins 5,000 and that none of 1,000 Services selects costs no look, and does not hold the event loop', async (t) => {
+  const { looks, longestMs, plans, selections } = await joins5000((_service, all) =>
+    all.filter(({ node }) => node.name !== 'node-99999'),
+  );
+  assert.ok(selections >= SERVICES, `${selections} selections`);
+  assert.deepEqual([looks, plans], [0, 0], 'nobody selects it');
+  t.diagnostic(`longest turn of the event loop: ${longestMs.toFixed(1)} ms of processor time`);
+  assert.ok(longestMs < 50, `the event loop was held for ${longestMs} ms`);
+});
+
+test('a node that joins 5,000 and that all of 1,000 Services select is looked at for by each, and does not hold the event loop', async (t) => {
+  // Each goes through all nodes by itself: what a provider costs that remembers nothing.
+  const { looks, longestMs, plans } = await joins5000((_service, all) => all.filter(({ node }) => node.name !== ''));
+  assert.ok(looks >= 1, 'the cloud is asked');
+  assert.equal(plans, SERVICES);
+  t.diagnostic(`longest turn of the event loop: ${longestMs.toFixed(1)} ms of processor time`);
+  assert.ok(longestMs < 50, `the event loop was held for ${longestMs} ms`);
 });
 
 test('the back ends of a Service are selected once for each version of it and of the nodes', async () => {

@@ -80,3 +80,18 @@ test('nobody is told of what another provider of the program has, of another cla
   assert.deepEqual(rig.events, []);
   await rig.stop();
 });
+
+test('a name that is longer than any is told by its annotation and the limit, and nothing of it is quoted', async () => {
+  const rig = await started(({ api }) => {
+    api.apply('long', webSpec, ownedBy('x'.repeat(256)));
+    api.apply('name', webSpec, ownedBy('y'.repeat(255)));
+  });
+  await rig.clock.advance(360_000);
+  const told = (name: string): readonly string[] =>
+    rig.events.filter((event) => event.name === name).map(({ message }) => message);
+  assert.deepEqual(told('long'), [
+    "The load balancer is left alone: annotation outrigger.dev/load-balancer-provider is too long: a provider's name has at most 255 characters. If no other program has written it, set it to memory, which then serves the Service.",
+  ]);
+  assert.match(told('name')[0] ?? '', /recorded for the provider y{255},/u);
+  await rig.stop();
+});

@@ -2,9 +2,9 @@
  * Services that are recorded for a provider which this program does not run: one was taken from the flags, or a backup of another
  * cluster was restored. Another program may run it, so they are left alone; where none does, nobody but a person can help. Pure.
  */
-import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
+import { loadBalancerOwnerAnnotation, NAME_LENGTH } from '@outrigger/cloud-provider';
 import type { EventNote, Service } from '@outrigger/kube';
-import { hasFinalizer, isOfOurClass, type RoleOptions } from './role.ts';
+import { hasFinalizer, isOfOurClass, ownerOf, type RoleOptions } from './role.ts';
 import { cleanupFinalizer } from './well-known-names.ts';
 
 /** Another program that runs the provider has ended a deletion by then. */
@@ -17,8 +17,8 @@ export interface ForeignOwnerOptions extends RoleOptions {
 
 /** Whose it is, where a person has to be told by this provider: of a Service that it would serve, or that nobody lets go. */
 export function foreignOwnerOf(service: Service, options: ForeignOwnerOptions): string | undefined {
-  const { annotations, deletionTimestamp } = service.metadata ?? {};
-  const owner = annotations?.[loadBalancerOwnerAnnotation];
+  const owner = ownerOf(service);
+  const { deletionTimestamp } = service.metadata ?? {};
   if (owner === undefined || options.providers.includes(owner)) return undefined;
   const isWaiting =
     deletionTimestamp === undefined
@@ -41,11 +41,17 @@ export function unclaimedNote(providerName: string): EventNote {
   };
 }
 
+/** Why a name is none of a provider; nothing of it is quoted. `undefined`: it may be one. */
+export function tooLongOwner(owner: string): string | undefined {
+  if (owner.length <= NAME_LENGTH) return undefined;
+  return `annotation ${loadBalancerOwnerAnnotation} is too long: a provider's name has at most ${NAME_LENGTH} characters`;
+}
+
 export function foreignOwnerNote({ metadata }: Service, owner: string, providerName: string): EventNote {
   const then = metadata?.deletionTimestamp === undefined ? 'serves the Service' : 'removes the finalizer';
-  return {
-    type: 'Warning',
-    reason: 'ForeignLoadBalancer',
-    message: `The load balancer is recorded for the provider ${owner}, which this program does not run. It is left alone. If no other program runs ${owner} either, set the annotation ${loadBalancerOwnerAnnotation} to ${providerName}, which then ${then}. Delete by hand what ${owner} has created.`,
-  };
+  const tooLong = tooLongOwner(owner);
+  const message = tooLong
+    ? `The load balancer is left alone: ${tooLong}. If no other program has written it, set it to ${providerName}, which then ${then}.`
+    : `The load balancer is recorded for the provider ${owner}, which this program does not run. It is left alone. If no other program runs ${owner} either, set the annotation ${loadBalancerOwnerAnnotation} to ${providerName}, which then ${then}. Delete by hand what ${owner} has created.`;
+  return { type: 'Warning', reason: 'ForeignLoadBalancer', message };
 }

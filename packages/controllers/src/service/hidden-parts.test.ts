@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which a cloud can hide a part.
 /** What is done, and what is not, where the cloud cannot be asked and a look may leave out what is there: after a restart, of what was just made, of what was seen. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -27,7 +27,9 @@ export function leaveAlone(
     ],
     next: REST,
   };
-  if (reason === 'unclaimed') return tellUnclaimed(idle, at);
+  // Nothing of what was begun is there.
+  if (reason === 'unclaimed')
+    return tellUnclaimed({ ...idle, state: idle.state && { ...idle.state, work: undefined } }, at);
   if (isStale(service, rules.options)) return { ...idle, next: { kind: 'write', write: takeAway(service) } };
   return reason === 'not-ours' ? tellForeign(idle, at) : idle;
 }

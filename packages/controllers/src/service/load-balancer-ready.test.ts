@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which the condition can be wrong or contested.
 /** The condition `LoadBalancerReady` of a Service: what it says, when it is written, and what it costs. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

@@ -21,6 +21,37 @@ interface Cloud {
   answer: PartAnswer | undefined;
 }
 
+test('a second look that is refused as it is, and not merely for now, is told', async () => {
+  const told = await servedAgain({ isDown: false, answer: undefined });
+  const { clock, events, provider } = told.rig;
+  const observe = provider.observe.bind(provider);
+  const error = new CloudError('forbidden', 'no role');
+  let looks = 0;
+  provider.observe = (services) => {
+    looks += 1;
+    return Promise.resolve(services.map(() => ({ kind: 'failed', error })));
+  };
+  await clock.advance(AGAIN_MS + MINUTE_MS);
+  assert.equal(readyOf(told), 'False');
+  assert.match(events.at(-1)?.message ?? '', /no role/u);
+  assert.deepEqual(ips(told), [FLOATING]);
+  const before = looks;
+  for (let i = 0; i < 60; i++) {
+    told.rig.api.services.put({
+      ...told.rig.api.get('web'),
+      status: { loadBalancer: { ingress: [{ ip: FLOATING }] } },
+    });
+    await clock.advance(10_000);
+  }
+  assert.ok(looks - before <= 4, `${looks - before} looks in ten minutes`);
+  provider.observe = observe;
+  const served = looks;
+  await clock.advance(20 * MINUTE_MS);
+  // One that is ready needs no condition, where another has taken it away.
+  assert.deepEqual([readyOf(told), looks], [undefined, served]);
+  await told.rig.stop();
+});
+
 /** It is looked at again after half an hour. */
 async function servedAgain(cloud: Cloud): Promise<Told> {
   return servedAtFloating((early) => {

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which an observation can be late, partial or wrong.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';

@@ -24,6 +24,7 @@ import { stateOf, type SeenLook, type ServiceState, type Settled } from './servi
 import { statusAction } from './service-words.ts';
 import {
   decidesNothing,
+  mayPass,
   mayHaveAddress,
   observedOf,
   selectedBy,
@@ -193,7 +194,7 @@ function carryOut(state: ServiceState, plan: ServicePlan, at: Surroundings): Ste
       return fail(state, plan.error, at, { isWanted: true, isPlans: !mayHaveAddress(state, service) });
     case 'failed': {
       const settled = settledNow(state, at, () => selectedBy(state, at));
-      if (settled?.againAt !== undefined) return keepSettled(state, settled, plan.error, at);
+      if (settled?.againAt !== undefined && mayPass(plan.error)) return keepSettled(state, settled, plan.error, at);
       const counted = withUnreadable(state, plan.error);
       return isHopeless(counted)
         ? giveUp(counted, 'hopeless')

@@ -31,6 +31,13 @@ export function poll(state: ServiceState, mostMs: number = Infinity): Step {
   return { state: { ...spent(state), polls: state.polls + 1 }, effects: [], next: wake(afterMs) };
 }
 
+/** Until what was put off is due, at the latest: the next try after a failure, or the next look. */
+export function untilDueMs(state: ServiceState, now: number): number {
+  const { lastFailure, polls } = state;
+  const retryMs = lastFailure?.retryAfterMs === undefined ? 0 : lastFailure.at + lastFailure.retryAfterMs - now;
+  return Math.max(0, retryMs, polls > 0 ? nextPollMs({ ...state, polls: polls - 1 }) : 0);
+}
+
 /** What the cloud has shown is acted on, or too old: the next pass asks anew. */
 export function spent(state: ServiceState): ServiceState {
   return state.look && !state.look.isSpent ? { ...state, look: { ...state.look, isSpent: true } } : state;

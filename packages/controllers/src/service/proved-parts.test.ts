@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which a part could be leaked.
 /** That a part is gone, or was never made, is proved: nothing waits for a fixed time, and nothing is leaked by lists that lie for long. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -201,3 +201,39 @@ test('members that fail once beside a wish that the cloud refuses are tried agai
   assert.deepEqual([backEndsOf(rig), failures], [['memory://r/n1', 'memory://r/n2'], 2]);
   await rig.stop();
 });
+
+test('what the cloud refuses as invalid is tried at once when the Service itself changes: also after hours, and with another annotation alone', async () => {
+  const ways: Readonly<Record<string, (rig: Rig) => void>> = {
+    'other ports': ({ api }) => void api.apply('web', { ...webSpec, ports: [port(84, 'TCP')] }),
+    'an annotation': ({ api }) => {
+      api.apply('web', api.get('web')?.spec ?? {}, {
+        annotations: { ...api.get('web')?.metadata?.annotations, a: 'b' },
+      });
+    },
+  };
+  for (const [what, change] of Object.entries(ways)) {
+    for (const isServed of [false, true]) {
+      const rig = isServed ? await served() : await createRig();
+      const tries: string[] = [];
+      let refuses = true;
+      rig.provider.before = (_action, { service: { annotations, ports } }) => {
+        tries.push(JSON.stringify([ports.map((one) => one.port), annotations.a]));
+        if (refuses) throw new CloudError('invalid', 'the network has no room for this');
+      };
+      rig.api.nodes.put(nodeOf('n1'));
+      rig.api.apply('web', { ...webSpec, ports: [port(83, 'TCP')] });
+      if (!isServed) await rig.start();
+      // The next try of its own is up to half an hour away by then.
+      await rig.clock.advance(10_000_000);
+      const before = tries.length;
+      refuses = false;
+      change(rig);
+      await rig.clock.advance(1_000);
+      assert.ok(tries.length > before, `${what}, ${isServed ? 'served before' : 'new'}: not tried`);
+      assert.equal(new Set(tries.slice(before)).size, 1);
+      assert.ok((rig.api.get('web')?.status?.loadBalancer?.ingress ?? []).length > 0);
+      assert.equal(rig.reasons('web').at(-1), 'EnsuredLoadBalancer');
+      await rig.stop();
+    }
+  }
+});

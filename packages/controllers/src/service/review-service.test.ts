@@ -83,3 +83,61 @@ test('whatever cannot be said lets the Service through, with a warning that tell
   const elsewhere = reviewer(() => Promise.reject(new CloudError('implemented-elsewhere', 'not ours')));
   assert.deepEqual(await reviewService(serviceOf({}), elsewhere, CALL), { warnings: [] });
 });
+
+test('what a Service asks for and may not is refused before the cloud is asked, in the words of its Event', async () => {
+  const read = [{ name: 'loadbalancer.openstack.org/floating-subnet' }];
+  const asked: unknown[] = [];
+  const validate = async (service: unknown): Promise<object> => {
+    asked.push(service);
+    return {};
+  };
+  const loadBalancers = { annotations: read, validate } as unknown as ServiceReviewer['loadBalancers'];
+  const of = reviewer(undefined, { loadBalancers });
+  const review = async (now: Service, before?: Service): Promise<string> => {
+    const { error, refused, warnings } = await reviewService(now, of, CALL, before);
+    assert.equal(error, undefined);
+    return refused === undefined ? warnings.join() : `refused: ${refused}`;
+  };
+  const spec: NonNullable<Service['spec']> = { type: 'LoadBalancer', ports: [{ port: 80 }] };
+  const annotated = (value: string, name = 'loadbalancer.openstack.org/floating-subnet'): Service['metadata'] => ({
+    annotations: { [name]: value },
+  });
+  const why =
+    'annotation loadbalancer.openstack.org/floating-subnet is too long: shorten it to at most 255 characters (invalid)';
+  const late = `the Service is stored, but its controller refuses it: ${why}`;
+  const glob = serviceOf(spec, annotated(`{${'*,'.repeat(3_000_000)}}`));
+  assert.equal(await review(glob), `refused: ${why}`);
+  assert.equal(await review(glob, serviceOf(spec)), `refused: ${why}`);
+  assert.equal(await review(glob, serviceOf(spec, annotated('x'.repeat(256)))), `refused: ${why}`);
+
+  // What was there before holds up no other change, nor a second one that comes now.
+  const more = { ...glob, spec: { ...spec, ports: [{ port: 81 }] } };
+  assert.equal(await review(more, glob), late);
+  assert.equal(
+    await review({ ...more, spec: { ...more.spec, loadBalancerIP: '1'.repeat(256) } }, glob),
+    'refused: spec.loadBalancerIP is too long: shorten it to at most 255 characters (invalid)',
+  );
+  assert.equal(await review({ ...glob, spec }, { ...glob, spec: { type: 'ClusterIP' } }), `refused: ${why}`);
+  const blue = { annotations: { ...glob.metadata?.annotations, [loadBalancerOwnerAnnotation]: 'blue' } };
+  assert.equal(await review(glob, { ...glob, metadata: blue }), late, 'another program lets it go');
+
+  const ports = Array.from({ length: 1_001 }, (_, i) => ({ port: i + 1 }));
+  const many = serviceOf({ ...spec, ports });
+  assert.match(await review(many, serviceOf(spec)), /^refused: spec\.ports has more than 1000 ports/u);
+  assert.match(
+    await review(serviceOf({ ...spec, ports: structuredClone(ports) }, { labels: {} }), many),
+    /^the Service/u,
+  );
+
+  const ranges = 'service.beta.kubernetes.io/load-balancer-source-ranges';
+  assert.match(
+    await review(serviceOf(spec, annotated('home', ranges)), serviceOf(spec)),
+    /^refused: annotation .*home/u,
+  );
+  const wrong = { ...spec, loadBalancerSourceRanges: ['home'] };
+  assert.match(await review(serviceOf(wrong), serviceOf(spec)), /^refused: spec\.loadBalancerSourceRanges/u);
+  assert.match(await review(serviceOf(wrong, annotated('away', ranges)), serviceOf(wrong)), /^the Service is stored/u);
+  assert.deepEqual(asked, []);
+  assert.equal(await review(serviceOf(spec, annotated('x'.repeat(255)))), '');
+  assert.equal(asked.length, 1);
+});

@@ -20,8 +20,13 @@ export interface RoleOptions {
  */
 export type Role = 'serve' | 'clean' | 'unclaimed' | 'leave';
 
+/** Whose the load balancer of a Service is, as it says. An empty name, which anybody may write, is nobody's. */
+export function ownerOf({ metadata }: Service): string | undefined {
+  return metadata?.annotations?.[loadBalancerOwnerAnnotation] || undefined;
+}
+
 export function roleOf(service: Service, options: RoleOptions): Role {
-  const owner = service.metadata?.annotations?.[loadBalancerOwnerAnnotation];
+  const owner = ownerOf(service);
   if (owner !== undefined && owner !== options.providerName) return 'leave';
   const ours = isOfOurClass(service, options);
   const deleting = service.metadata?.deletionTimestamp !== undefined;
@@ -37,9 +42,15 @@ export function hasFinalizer(service: Service): boolean {
   return service.metadata?.finalizers?.includes(cleanupFinalizer) ?? false;
 }
 
+/** Whether it lives, and this provider neither serves it nor has to clean up after it, as it is: what it has of the provider in the cloud is left behind. */
+export function isLeftBehind(service: Service, options: RoleOptions): boolean {
+  const mayBeServed = ownerOf(service) === undefined && isOfOurClass(service, options);
+  return roleOf(service, options) === 'leave' && !mayBeServed;
+}
+
 /** Whether the finalizer is there and says whose it is: nothing is made in the cloud before. */
 export function isRecorded(service: Service, providerName: string): boolean {
-  return hasFinalizer(service) && service.metadata?.annotations?.[loadBalancerOwnerAnnotation] === providerName;
+  return hasFinalizer(service) && ownerOf(service) === providerName;
 }
 
 export function isOfOurClass({ spec = {} }: Service, { classes, isDefault }: RoleOptions): boolean {

@@ -86,6 +86,8 @@ export interface ServiceState {
   readonly statusField: FieldState | undefined;
   /** The same of its record. */
   readonly recordField: FieldState | undefined;
+  /** That it waits for what the cloud does not show is in the log; of this process, until it is served. */
+  readonly isWaitLogged: boolean;
   readonly polls: number;
   /** The provider's own measure for what it was last asked to do; then ever longer. */
   readonly pollMs: number | undefined;
@@ -146,6 +148,7 @@ function newState(service: Service, uid: string, providerName: string, startedAt
     addresses: { shown: new Set(), unshownSince: new Map(), withdrawn: [] },
     statusField: undefined,
     recordField: undefined,
+    isWaitLogged: false,
     polls: 0,
     pollMs: undefined,
     failures: 0,

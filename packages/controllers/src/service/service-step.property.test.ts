@@ -1,3 +1,4 @@
+// Over 400 lines: the properties share the model, and the events that are drawn for it.
 /** The step alone, without a runner: whatever happens, in whatever order, no part is lost, made twice or waited for in vain. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

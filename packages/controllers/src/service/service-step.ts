@@ -10,10 +10,10 @@ import { giveUp, leftoverOf } from './leftovers.ts';
 import { letGone } from './let-go.ts';
 import { ingressOf } from './load-balancer-service.ts';
 import { answered, pass, planAndCarryOut } from './pass.ts';
-import { poll, spent, FIRST_POLL_MS } from './polling.ts';
+import { poll, spent, untilDueMs } from './polling.ts';
 import { RECORDED, reviewRecord } from './record.ts';
 import { hasFinalizer, isRecorded, roleOf } from './role.ts';
-import { isDisowned, roleNow } from './role-now.ts';
+import { isDisowned, mayHaveParts, roleNow } from './role-now.ts';
 import { settledReadiness } from './readiness.ts';
 import { stateOf, type ServiceState, type Settled } from './service-state.ts';
 import { settled } from './settle.ts';
@@ -21,6 +21,7 @@ import { isStale, tellReadiness } from './tell-readiness.ts';
 import { selectedBy, settledNow, statusTexts, touched, withEmptiness } from './settled-now.ts';
 import { LOOK, REST, after, wake, type ServiceEvent, type Step, type Surroundings, type Write } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
+import { withdrew } from './withdraw-addresses.ts';
 
 export function step(before: ServiceState | undefined, event: ServiceEvent, at: Surroundings): Step {
   const taken = stepOf(before, event, at);
@@ -83,8 +84,12 @@ const rest = (state: ServiceState): Step => ({ state, effects: [], next: REST })
 function changed(state: ServiceState | undefined, at: Surroundings): Step {
   const { options } = at.rules;
   const role = roleNow(state, at);
-  if (role === 'clean') return { state, effects: [], next: wake() };
-  if (role === 'unclaimed') return { state, effects: [], next: wake(state && reviewRecord(state, at).afterMs) };
+  if (role === 'clean' || role === 'unclaimed') {
+    // Its status may be all that was written, by us: that brings nothing forward.
+    const leastMs = state?.wish === wakingText(at.service) ? untilDueMs(state, at.now) : 0;
+    const contestedMs = state && role === 'unclaimed' ? reviewRecord(state, at).afterMs : 0;
+    return { state, effects: [], next: wake(Math.max(leastMs, contestedMs)) };
+  }
   if (role === 'leave') {
     const isForeign = foreignOwnerOf(at.service, options) !== undefined;
     return {
@@ -108,7 +113,10 @@ function changed(state: ServiceState | undefined, at: Surroundings): Step {
 /** Nothing is to be done in the cloud; its status may have to be written. */
 function keptAs(state: ServiceState, settled: Settled, at: Surroundings): Step {
   const { observed, wanted } = statusTexts(settled.ingress, settledReadiness(settled.backEnds), at);
-  return { state: { ...state, settled }, effects: [], next: observed === wanted ? REST : wake() };
+  // One that could not be looked at again goes on in its own time.
+  const isDueAgain = (settled.againAt ?? Infinity) <= at.now;
+  const next = observed === wanted ? REST : wake(isDueAgain ? untilDueMs(state, at.now) : 0);
+  return { state: { ...state, settled }, effects: [], next };
 }
 
 function vanished(
@@ -125,7 +133,7 @@ function vanished(
   if (state?.isLetGo) return forgotten;
   // Who has taken our finalizer off what has parts wanted it to go, and at once: no API server that was set back shows that.
   const isOurs = state !== undefined && state.uid === service.metadata?.uid;
-  const isForced = isOurs && !hasFinalizer(service) && state.knowledge.parts.words.length > 0;
+  const isForced = isOurs && !hasFinalizer(service) && mayHaveParts(state);
   const isLeft = isForced || isDisowned(state, service);
   if (!isLeft && !isRecorded(service, rules.options.providerName)) return forgotten;
   if (!isCertain && !isForced) {
@@ -227,13 +235,16 @@ function written(
       return poll(state);
     case 'withdraw':
       // The rest goes on with the Service as it is by now.
-      return isDone ? after(note ? [{ kind: 'tell', note }] : [], { state, effects: [], next: wake() }) : poll(state);
+      return isDone
+        ? after(note ? [{ kind: 'tell', note }] : [], { state: withdrew(state), effects: [], next: wake() })
+        : poll(state);
     case 'ingress':
-      if (!isDone) return { state, effects: [], next: dryRun ? REST : wake(FIRST_POLL_MS) };
-      return rest(noteWritten(state, state.settled?.ingress, at));
+      if (!isDone) return dryRun ? rest(state) : poll(state);
+      return rest(noteWritten({ ...state, polls: 0 }, state.settled?.ingress, at));
     default:
       if (isDone) return letGone(state, note, at);
       // A Service that stays may be served again, and be deleted by force then.
-      return rest({ ...spent(state), isLetGo: !dryRun && at.service.metadata?.deletionTimestamp !== undefined });
+      if (dryRun) return rest({ ...spent(state), isLetGo: false });
+      return poll({ ...state, isLetGo: at.service.metadata?.deletionTimestamp !== undefined });
   }
 }

@@ -1,12 +1,12 @@
 /** A Service, its load balancer and the plan for it, in sentences. Pure. */
-import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import type { Fact } from '../finding.ts';
 import type { NotedAction } from '../journal.ts';
 import { notedOf, recordAction } from '../load-balancer/load-balancer-words.ts';
 import type { Bring, LookAgain, ServicePlan } from '../load-balancer/service-plan.ts';
+import { tooLongOwner } from './foreign-owner.ts';
 import { ingressOf } from './load-balancer-service.ts';
-import { roleOf, type Role, type RoleOptions } from './role.ts';
+import { ownerOf, roleOf, type Role, type RoleOptions } from './role.ts';
 import { cleanupFinalizer } from './well-known-names.ts';
 
 export const letGoAction: NotedAction = {
@@ -26,22 +26,27 @@ export const statusAction: NotedAction = {
 
 /** Why the Service is served, cleaned or left alone, and who has its finalizer. */
 export function factsOfService(service: Service, options: RoleOptions): readonly Fact[] {
-  const { annotations = {}, deletionTimestamp, finalizers = [] } = service.metadata ?? {};
+  const { deletionTimestamp, finalizers = [] } = service.metadata ?? {};
   const { loadBalancerClass, type = 'ClusterIP' } = service.spec ?? {};
   const ofClass = loadBalancerClass === undefined ? 'without a class' : `of class ${loadBalancerClass}`;
   const what = type === 'LoadBalancer' ? `of type LoadBalancer, ${ofClass}` : `of type ${type}`;
-  const owner = annotations[loadBalancerOwnerAnnotation];
+  const owner = ownerOf(service);
   const addresses = ingressOf(service).map(({ ip, hostname }) => ip || hostname || '');
   return [
     { text: `The Service is ${what}${deletionTimestamp === undefined ? '' : ', and is being deleted'}.` },
     { text: ROLES[roleOf(service, options)] },
     {
       text: finalizers.includes(cleanupFinalizer)
-        ? `Its finalizer ${cleanupFinalizer} is there, and ${owner === undefined ? 'no owner is recorded' : `${owner} is recorded as its owner`}.`
+        ? `Its finalizer ${cleanupFinalizer} is there, and ${ownerWords(owner)}.`
         : 'It does not have the finalizer of a load balancer.',
     },
     { text: addresses.length > 0 ? `Its status has ${addresses.join(', ')}.` : 'Its status has no address.' },
   ];
+}
+
+function ownerWords(owner: string | undefined): string {
+  if (owner === undefined) return 'no owner is recorded';
+  return tooLongOwner(owner) ?? `${owner} is recorded as its owner`;
 }
 
 const ROLES: Readonly<Record<Role, string>> = {

@@ -41,6 +41,7 @@ export function settled(before: ServiceState, { desired: { backEnds }, plan }: B
     addresses: { ...before.addresses, withdrawn: [] },
     // What is done without a change of theirs says nothing of how fast they are followed.
     nodes: undefined,
+    isWaitLogged: false,
     polls: 0,
     failures: 0,
     lastFailure: undefined,

@@ -94,8 +94,12 @@ export const touched = (settled: Settled | undefined): Settled | undefined =>
 export function decidesNothing(plan: ServicePlan, { answers }: SeenLook): boolean {
   if (plan.kind === 'bring') return !plan.complete && !plan.refused && plan.plan.actions.length === 0;
   if (plan.kind !== 'failed') return plan.kind === 'ask' || plan.kind === 'look-again';
-  // An error that does not pass by itself has to reach the Service.
-  const { kind } = retryOf(plan.error);
-  if (kind !== 'back-off' && kind !== 'later') return false;
+  if (!mayPass(plan.error)) return false;
   return [...answers.values()].some((answer) => answer.kind === 'failed' && answer.error === plan.error);
+}
+
+/** An error that does not pass by itself has to reach the Service. */
+export function mayPass(error: Error): boolean {
+  const { kind } = retryOf(error);
+  return kind === 'back-off' || kind === 'later';
 }

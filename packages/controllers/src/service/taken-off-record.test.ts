@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
-import { servedAtFloating } from './floating-address.suite.ts';
-import { webSpec } from './rig.suite.ts';
+import { ips, servedAtFloating, VIP } from './floating-address.suite.ts';
+import { createRig, nodeOf, webSpec } from './rig.suite.ts';
 import { IDLE, partOf, type Told } from './told-cloud.suite.ts';
 import { cleanupFinalizer, missingSinceAnnotation } from './well-known-names.ts';
 
@@ -52,6 +52,12 @@ const ways: Readonly<Record<string, (told: Told) => Promise<void>>> = {
   },
   'both, and another type then, and it is deleted, and waits for another finalizer': async (told) => {
     told.rig.api.apply('web', noService, { ...bare(told), finalizers: [THEIRS], deletionTimestamp });
+    await Promise.resolve();
+  },
+  'the finalizer, and an empty owner, and another type, in one write': async (told) => {
+    const { annotations } = bare(told);
+    const empty = { ...annotations, [loadBalancerOwnerAnnotation]: '' };
+    told.rig.api.apply('web', noService, { annotations: empty, finalizers: [] });
     await Promise.resolve();
   },
   'both, and another type then, and it is gone': async (told) => {
@@ -103,6 +109,21 @@ test('… and while its record is taken off each time, other writes to it cost n
     await clock.advance(1_000);
   }
   assert.ok(looks - before <= 20, `${looks - before} looks`);
+  await told.rig.stop();
+});
+
+test('an empty owner is nobody: the Service is recorded again, and an address that it has lost goes', async () => {
+  const told = await servedAtFloating();
+  const { api, clock } = told.rig;
+  const annotations = { ...api.get('web')?.metadata?.annotations, [loadBalancerOwnerAnnotation]: '' };
+  api.apply('web', webSpec, { annotations });
+  await clock.advance(MINUTE_MS);
+  assert.equal(api.get('web')?.metadata?.annotations?.[loadBalancerOwnerAnnotation], 'memory');
+  told.serve = () => ({ ...IDLE, complete: true, ingress: [{ ip: VIP }] });
+  told.parts = [{ ...partOf('load-balancer a'), addresses: [VIP] }];
+  api.apply('web', { ...webSpec, ports: [{ port: 82, nodePort: 30_082 }] }, { annotations });
+  await clock.advance(20 * MINUTE_MS);
+  assert.deepEqual(ips(told), [VIP]);
   await told.rig.stop();
 });
 
@@ -161,6 +182,28 @@ test('an object that is older than its record has nothing taken off: the API ser
     assert.deepEqual([provider.applied, api.patches.length - patches], [[], 0], type);
     await told.rig.stop();
   }
+});
+
+test('one that is set back to before its finalizer and address gets both again within a minute, and nothing is made or deleted', async () => {
+  const rig = await createRig();
+  const { api, clock, provider } = rig;
+  api.nodes.put(nodeOf('n1'));
+  const first = api.apply('web', webSpec);
+  await rig.start();
+  await clock.advance(10_000);
+  const [parts, served, applied] = [rig.partsOf('uid-1'), api.get('web'), provider.applied.length];
+  assert.ok(parts.length > 0 && (served?.status?.loadBalancer?.ingress ?? []).length > 0);
+  // The API server has what it had when the Service was made: the same UID, in an older version.
+  api.services.objects.set('default/web', first);
+  api.services.publish();
+  assert.deepEqual([api.get('web')?.metadata?.finalizers, api.get('web')?.status], [undefined, undefined]);
+  await clock.advance(MINUTE_MS);
+  const { metadata, status } = api.get('web') ?? {};
+  assert.deepEqual(metadata?.finalizers, [cleanupFinalizer]);
+  assert.equal(metadata?.annotations?.[loadBalancerOwnerAnnotation], 'memory');
+  assert.deepEqual(status?.loadBalancer, served?.status?.loadBalancer);
+  assert.deepEqual([rig.partsOf('uid-1'), provider.applied.length], [parts, applied]);
+  await rig.stop();
 });
 
 test('… and onto one whose parts are gone too nothing is written that it would keep', async () => {

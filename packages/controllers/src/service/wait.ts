@@ -17,6 +17,9 @@ const HIDDEN_TOLD_AFTER_MS = 30_000;
 /** A cloud that is looked at so seldom is at work for long, which is worth a write: by its own measure, or after three looks. */
 const LONG_POLL_MS = 3_000;
 
+const HIDDEN = 'The cloud does not list parts of a load balancer, but a direct read shows that they exist; waiting';
+const MISSING = 'The cloud does not list parts of a load balancer, and does not prove that they were deleted; waiting';
+
 /** What is pending in the cloud goes on by itself. */
 export function goOn(before: ServiceState, bring: Bring, at: Surroundings): Step {
   const { desired, plan, refused } = bring;
@@ -29,30 +32,29 @@ export function goOn(before: ServiceState, bring: Bring, at: Surroundings): Step
   return write ? { state: spent(state), effects: [], next: { kind: 'write', write } } : poll(state);
 }
 
-/** The cloud may not have shown all. */
-export function lookAgain(state: ServiceState, plan: LookAgain, at: Surroundings): Step {
+/** The cloud may not have shown all. A wait that people should know of is told in an Event and, once for each process, in the log. */
+export function lookAgain(before: ServiceState, plan: LookAgain, at: Surroundings): Step {
   const { inMs, missing, why } = plan;
   const message = 'The cloud may not list all parts of a load balancer';
   const effects: readonly Effect[] = [
     { kind: 'log', level: 2, message, fields: { missing, why } },
     { kind: 'plan', actions: at.before },
   ];
-  switch (why) {
-    case 'quiet':
-      return { state: spent(state), effects, next: wake(Math.max(1, inMs)) };
-    case 'hidden':
-      if (missingForMs(state, at) < HIDDEN_TOLD_AFTER_MS) return after(effects, poll(state));
-      return after([...effects, { kind: 'tell', note: hiddenNote(missing) }], poll(waiting(state, missing, at)));
-    default:
-      return after(
-        [...effects, { kind: 'tell', note: missingNote(missing) }],
-        waitFor(waiting(state, missing, at), plan, at),
-      );
-  }
+  if (why === 'quiet') return { state: spent(before), effects, next: wake(Math.max(1, inMs)) };
+  const isHidden = why === 'hidden';
+  if (isHidden && missingForMs(before, at) < HIDDEN_TOLD_AFTER_MS) return after(effects, poll(before));
+  const state = { ...waiting(before, missing, at), isWaitLogged: true };
+  const told: Effect = { kind: 'tell', note: isHidden ? hiddenNote(missing) : missingNote(missing) };
+  const [text, fields] = isHidden ? [HIDDEN, { missing }] : [MISSING, { missing, forMs: inMs }];
+  const logged: Effect = { kind: 'log', level: 'warn', message: text, fields };
+  return after(
+    [...effects, told, ...(before.isWaitLogged ? [] : [logged])],
+    isHidden ? poll(state) : waitFor(state, plan, at),
+  );
 }
 
 /** A cloud that cannot be asked is waited for, and since when is kept on the Service: the next process goes on with it. */
-function waitFor(state: ServiceState, { inMs, missing }: LookAgain, at: Surroundings): Step {
+function waitFor(state: ServiceState, { inMs }: LookAgain, at: Surroundings): Step {
   const { rules, service, wallNow } = at;
   const { leftover, look } = state;
   const { parts } = state.knowledge;
@@ -60,13 +62,11 @@ function waitFor(state: ServiceState, { inMs, missing }: LookAgain, at: Surround
   const record = { since, parts: parts.missingIn(partsOf(look), 'there'), open: parts.unseen.length > 0 };
   const wait = poll(state, Math.max(1, inMs));
   if (leftover || isWrittenDown(service, record) || !isRecorded(service, rules.options.providerName)) return wait;
-  const message =
-    'The cloud does not list parts of a load balancer, and does not prove that they were deleted; waiting';
   const noted = annotationPatch(service, { [missingSinceAnnotation]: missingText(record) });
   const patch = saying(noted, state, at);
   return {
     state: wait.state,
-    effects: [{ kind: 'log', level: 'warn', message, fields: { missing, forMs: inMs } }],
+    effects: [],
     next: { kind: 'write', write: { purpose: 'wait', action: notePartsAction, patch, afterwards: wait.next } },
   };
 }

@@ -16,7 +16,7 @@ import type { SeenParts } from '../load-balancer/bring-to.ts';
 import type { ServicePlan } from '../load-balancer/service-plan.ts';
 import { isPredecessors } from '../load-balancer/tenancy.ts';
 import { ingressOf, ipsOf } from './load-balancer-service.ts';
-import { FIRST_POLL_MS } from './polling.ts';
+import { FIRST_POLL_MS, spent } from './polling.ts';
 import { isRecorded, roleOf } from './role.ts';
 import { addressGoneNote } from './service-events.ts';
 import { ingressPatch } from './service-patch.ts';
@@ -80,6 +80,14 @@ export function withdrawing(before: ServiceState, plan: ServicePlan, at: Surroun
     effects: [],
     next: { kind: 'write', write: { purpose: 'withdraw', action: statusAction, patch, note } },
   };
+}
+
+/** They are taken away. Written back by another, they are judged anew: else its writer would have ours at any rate. */
+export function withdrew(state: ServiceState): ServiceState {
+  const { addresses } = state;
+  const gone = new Set(addresses.withdrawn.map(({ ip = '' }) => canonicalAddress(ip)));
+  const unshownSince = new Map([...addresses.unshownSince].filter(([ip]) => !gone.has(ip)));
+  return spent({ ...state, addresses: { ...addresses, unshownSince } });
 }
 
 /** Looks that leave an address out prove nothing about the time of one between them that says nothing. */

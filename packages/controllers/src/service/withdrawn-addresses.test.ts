@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which an address is withdrawn.
 /** An address that the cloud no longer shows as a Service's draws no traffic to it: also while the Service cannot be brought to what it asks for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

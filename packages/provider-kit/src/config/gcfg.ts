@@ -32,7 +32,7 @@ export function parseGcfg(text: string): readonly GcfgEntry[] {
     }
     const key = scanner.identifier();
     if (key === '') throw scanner.error('expected a [section] or a key');
-    if (!at) throw scanner.error(`the key ${key} stands before the first [section]`);
+    if (!at) throw scanner.error(`key ${key} appears before the first [section]`);
     entries.push({ ...at, key, value: scanner.valueOfKey(key), line });
   }
   return entries;

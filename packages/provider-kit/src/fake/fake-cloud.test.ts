@@ -1,3 +1,4 @@
+// Over 400 lines: one fake, and one test for each thing that a cloud can do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeClock } from '@outrigger/testing';

@@ -1,3 +1,4 @@
+// Over 400 lines: one server, and one test for each answer of a cloud.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

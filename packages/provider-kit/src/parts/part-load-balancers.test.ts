@@ -1,9 +1,11 @@
+// Over 400 lines: one table of parts, and one test for each promise about them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   CloudError,
   ClusterPlace,
   isCloudError,
+  type BackEnd,
   type LoadBalancerPart,
   type LoadBalancers,
 } from '@outrigger/cloud-provider';
@@ -293,6 +295,30 @@ test('what else a provider says is passed on: options, others, back ends of its 
     (await balancers.listOwned(call)).map(({ owner }) => owner?.uid),
     ['gone'],
   );
+});
+
+test('the nodes are gone through once for all Services, and are the same array where all are its own', () => {
+  let visited = 0;
+  const nodes = (count: number, alien = 0): readonly BackEnd[] =>
+    Array.from({ length: count }, (_, i): BackEnd => ({
+      addresses: [],
+      get node(): BackEnd['node'] {
+        visited += 1;
+        const providerID = i < alien ? `other://n${i}` : `acme://n${i}`;
+        return { name: `n${i}`, uid: `u${i}`, providerID, labels: {}, annotations: {} };
+      },
+    }));
+  const balancers = loadBalancersOf(new PartCloud(false));
+  for (const all of [nodes(5_000), nodes(5_000, 1)]) {
+    visited = 0;
+    const first = balancers.selectBackEnds?.(serviceOf([80]), all);
+    for (let i = 0; i < 1_000; i++) {
+      assert.equal(balancers.selectBackEnds?.(serviceOf([80], undefined, { uid: `${i}` }), all), first);
+    }
+    assert.equal(visited, all.length);
+  }
+  const all = nodes(3);
+  assert.equal(balancers.selectBackEnds?.(serviceOf([80]), all), all);
 });
 
 test('a name that another has refuses the plan, says nothing else of the other, and holds up no deletion', async () => {

@@ -28,6 +28,7 @@ import {
 } from '@outrigger/cloud-provider';
 import type { Begun, ListedPart, PartKind, PartRequest } from './part-kind.ts';
 import { inOrder, isInTheWay, planMembersOf, planParts, uses, type KeyedPart, type PlanOptions } from './plan-parts.ts';
+import { SharedSelections } from './shared-selections.ts';
 
 export interface PartLoadBalancersOptions extends Pick<
   LoadBalancers,
@@ -102,6 +103,7 @@ class PartLoadBalancers implements LoadBalancers {
   readonly #options: PartLoadBalancersOptions;
   readonly #plan: PlanOptions;
   readonly #startedAt: number;
+  readonly #ownNodes = new SharedSelections();
 
   constructor(options: PartLoadBalancersOptions) {
     const { kinds, lockKey, validate } = options;
@@ -127,7 +129,7 @@ class PartLoadBalancers implements LoadBalancers {
   selectBackEnds(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
     const { name, selectBackEnds } = this.#options;
     const isOwn = ({ node }: BackEnd): boolean => parseProviderID(node.providerID, name) !== undefined;
-    const own = this.takesForeignNodes ? backEnds : backEnds.filter(isOwn);
+    const own = this.takesForeignNodes ? backEnds : this.#ownNodes.select(backEnds, '', () => isOwn);
     return selectBackEnds?.call(this.#options, service, own) ?? own;
   }
 
