@@ -37,6 +37,8 @@ export interface FakeAwsKnobs {
   /** Quotas of the region. Defaults: 50 and 20, as of a new account. */
   mostNetworkLoadBalancers: number;
   mostClassicLoadBalancers: number;
+  /** Registered in a target group. Default: 1000. */
+  mostTargets: number;
   /** Inbound, of each family, of a security group; one that names a group counts in both. Default: 60, as of a new account. */
   mostRules: number;
   /** How many of the instance IDs that there are not an error names. Default: all. */
@@ -54,6 +56,7 @@ export const DEFAULT_KNOBS: FakeAwsKnobs = {
   interfaceReleaseMs: 0,
   mostNetworkLoadBalancers: 50,
   mostClassicLoadBalancers: 20,
+  mostTargets: 1_000,
   mostRules: 60,
   mostUnknownNamed: Infinity,
   throttles: false,

@@ -117,6 +117,13 @@ export const balancerOperations = {
         `Load balancer '${arn}' cannot be deleted because deletion protection is enabled`,
       );
     }
+    // So AWS says it of one that is in a VPC endpoint service.
+    if (balancer.isAssociated) {
+      throw refused(
+        'ResourceInUse',
+        `Load balancer '${arn}' cannot be deleted because it is currently associated with another service`,
+      );
+    }
     for (const { balancerId, id } of account.listeners.all()) if (balancerId === arn) account.listeners.remove(id);
     for (const subnet of balancer.subnets) detach(account, subnet);
     account.balancers.remove(arn);

@@ -9,7 +9,6 @@ import type { TargetGroup } from './things.ts';
 type Input<Name extends keyof Operations> = Operations[Name]['input'];
 type Descriptions = Input<'RegisterTargets'>['Targets'];
 
-const MOST_TARGETS = 1_000;
 const INSTANCE_ID = /^i-(?:[\da-f]{8}|[\da-f]{17})$/u;
 
 export const targetOperations = {
@@ -22,7 +21,7 @@ export const targetOperations = {
     const wanted = targets.map(({ Id: id, Port: port = group.port }) => ({ id, port }));
     const had = account.targets.of(arn).filter(({ drainsUntil }) => drainsUntil === undefined);
     const all = new Set([...had, ...wanted].map(({ id, port }) => `${id}:${port}`));
-    if (all.size > MOST_TARGETS)
+    if (all.size > account.knobs.mostTargets)
       throw refused('TooManyTargets', `The maximum number of targets of '${arn}' is reached`);
     account.targets.register(arn, wanted);
     return {};

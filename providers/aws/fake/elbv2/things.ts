@@ -27,6 +27,8 @@ export interface LoadBalancer {
   readonly activeAt: number;
   readonly attributes: Settings;
   readonly tags: Tags;
+  /** Set by a test: another service has it, as a VPC endpoint service does. Default: none has. */
+  readonly isAssociated?: boolean;
 }
 
 export interface Listener {

@@ -19,7 +19,7 @@ import {
   type PartQuestion,
   type ProviderHost,
 } from '@outrigger/cloud-provider';
-import { partLoadBalancers, type PartKind } from '@outrigger/provider-kit';
+import { partLoadBalancers, SharedSelections, type PartKind } from '@outrigger/provider-kit';
 import type { AwsClient } from '../client/aws-client.ts';
 import { instanceIdIn } from '../instances/asked-instance.ts';
 import { annotations, annotationRows } from './annotations/annotation-rows.ts';
@@ -31,12 +31,21 @@ import {
   type LoadBalancerConfig,
   type ServiceSettings,
 } from './annotations/service-settings.ts';
-import { CLASSIC, LOAD_BALANCER, type BackEndAccess, type KindSetup, type LoadBalancerFacts } from './frame.ts';
+import {
+  CLASSIC,
+  LOAD_BALANCER,
+  TARGET_GROUP,
+  type BackEndAccess,
+  type KindSetup,
+  type LoadBalancerFacts,
+} from './frame.ts';
+import { InUse } from './in-use.ts';
 import { LeftOut, ToldLast } from './left-out.ts';
 import type { NamedThings } from './named-things.ts';
 import { isHostNameOf } from './names.ts';
 import { listenerKind } from './nlb/listener-kind.ts';
-import { dnsNameOf, loadBalancerKind } from './nlb/load-balancer-kind.ts';
+import { clearLeftRules, dnsNameOf, loadBalancerKind } from './nlb/load-balancer-kind.ts';
+import type { NlbSetup } from './nlb/nlb-setup.ts';
 import { targetGroupKind } from './nlb/target-group-kind.ts';
 import { TargetMemory } from './nlb/target-memory.ts';
 import { Elbv2Look } from './observe/elbv2-look.ts';
@@ -74,6 +83,7 @@ export class AwsLoadBalancers implements LoadBalancers {
   readonly consistency = 'eventual';
   readonly #parts: ReturnType<typeof partLoadBalancers>;
   readonly #options: AwsLoadBalancersOptions;
+  readonly #nlb: NlbSetup;
   readonly #leftOut: LeftOut;
   readonly #toldLast: ToldLast;
   #factsError: Error | undefined;
@@ -86,6 +96,7 @@ export class AwsLoadBalancers implements LoadBalancers {
     this.#toldLast = new ToldLast(this.#leftOut);
     const idsOf = (backEnds: readonly BackEnd[]): readonly string[] =>
       [...new Set(backEnds.flatMap(({ node }) => instanceIdIn(node.providerID, name) ?? []))].toSorted();
+    const targets = new SharedSelections();
     // Each port of a Service asks for the same.
     const known = new WeakMap<readonly BackEnd[], readonly string[]>();
     const instanceIdsOf: KindSetup['instanceIdsOf'] = (backEnds) => {
@@ -102,12 +113,14 @@ export class AwsLoadBalancers implements LoadBalancers {
       settingsOf: ({ service }) => settingsOf(service, config()),
       look: new Elbv2Look({ client, clock, clusterId: cluster.id }),
       leftOut: this.#leftOut,
+      inUse: new InUse(clock),
     };
-    const nlb = {
+    const nlb: NlbSetup = {
       ...setup,
       settings: new SettingsMemory(clock),
       targets: new TargetMemory(client, clock),
     };
+    this.#nlb = nlb;
     this.#parts = partLoadBalancers({
       host,
       name,
@@ -128,7 +141,12 @@ export class AwsLoadBalancers implements LoadBalancers {
         externalTrafficPolicyLocal: true,
         sourceRanges: true,
       },
-      selectBackEnds: (...asked) => labelled(...asked).filter(({ node }) => instanceIdIn(node.providerID, name)),
+      selectBackEnds: (service, own) => {
+        const labels = wantedLabels(service);
+        const isTarget = ({ node }: BackEnd): boolean =>
+          instanceIdIn(node.providerID, name) !== undefined && hasLabels(node.labels, labels);
+        return targets.select(own, JSON.stringify(labels), () => isTarget);
+      },
       ingress: (own, desired) => ingressOf(own, settingsOf(desired.service, config()).type),
       warnings: ({ service }) => {
         const warnings: LoadBalancerWarning[] = [];
@@ -164,12 +182,15 @@ export class AwsLoadBalancers implements LoadBalancers {
   }
 
   #told(desired: DesiredLoadBalancer, plan: LoadBalancerPlan, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
-    return this.#toldLast.planned(desired, this.#leftOut.told(desired, plan, parts));
+    return this.#toldLast.planned(this.#leftOut.told(desired, plan, parts));
   }
 
   apply(...asked: Parameters<LoadBalancers['apply']>): Promise<LoadBalancerActionResult> {
-    const [action, desired] = asked;
-    return this.#toldLast.apply(action, desired, () => this.#parts.apply(...asked));
+    const [action, desired, call] = asked;
+    return this.#toldLast.apply(action, async () => {
+      if (action.kind === 'delete' && action.part === TARGET_GROUP) await clearLeftRules(this.#nlb, desired, call);
+      return this.#parts.apply(...asked);
+    });
   }
 
   async read(parts: readonly PartQuestion[], call: CallContext): Promise<readonly PartAnswer[]> {
@@ -248,18 +269,17 @@ function checkNotHeld(
 }
 
 /** A wish that cannot be read narrows nothing: the plan refuses it. */
-function labelled(service: LoadBalancerService, backEnds: readonly BackEnd[]): readonly BackEnd[] {
-  let labels: ReadonlyMap<string, string>;
+function wantedLabels(service: LoadBalancerService): readonly (readonly [key: string, value: string])[] {
   try {
-    labels = targetLabelsOf(service);
+    return [...targetLabelsOf(service)];
   } catch (error) {
     if (!isCloudError(error)) throw error;
-    return backEnds;
+    return [];
   }
-  const wanted = [...labels];
-  return backEnds.filter(({ node }) =>
-    wanted.every(([key, value]) => Object.hasOwn(node.labels, key) && (value === '' || node.labels[key] === value)),
-  );
+}
+
+function hasLabels(labels: BackEnd['node']['labels'], wanted: ReturnType<typeof wantedLabels>): boolean {
+  return wanted.every(([key, value]) => Object.hasOwn(labels, key) && (value === '' || labels[key] === value));
 }
 
 function ingressOf(own: readonly LoadBalancerPart[], type: 'nlb' | 'clb'): LoadBalancerPlan['ingress'] {

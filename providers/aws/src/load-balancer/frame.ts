@@ -2,6 +2,7 @@
 import type { BackEnd, CallContext, Clock, DesiredLoadBalancer } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../client/aws-client.ts';
 import type { ServiceSettings } from './annotations/service-settings.ts';
+import type { InUse } from './in-use.ts';
 import type { Closed, LeftOut } from './left-out.ts';
 import type { Elbv2Look } from './observe/elbv2-look.ts';
 import type { Tags } from './ownership.ts';
@@ -17,9 +18,6 @@ export const CLASSIC = 'classic-load-balancer';
 
 /** In plans, and among the security groups of an observed load balancer: the cluster's shared back-end group, whatever its ID. */
 export const SHARED_GROUP = 'shared';
-
-/** While the network interfaces of a load balancer go, which hold its security groups: minutes. */
-export const IN_USE_MS = 20_000;
 
 /** What plans are made from, beside the parts. */
 export interface LoadBalancerFacts {
@@ -48,7 +46,7 @@ export interface BackEndAccess {
   useShared<T>(use: (id: string) => Promise<T>, call: CallContext): Promise<T>;
   /** Removes the shared group, which no load balancer has any more; not while `useShared` is under way. `false`: network interfaces of one that has gone hold it still. */
   releaseShared(call: CallContext): Promise<boolean>;
-  /** In a look, so that `isOpen` can tell. */
+  /** In a look, so that `isOpen` and `rulesFor` can tell. */
   learn(instanceIds: readonly string[], call: CallContext): Promise<void>;
   /** Whether these instances let the group in, as far as is known; those of which it is not clear by which group do not count. */
   isOpen(groupId: string, instanceIds: readonly string[]): boolean;
@@ -65,6 +63,13 @@ export interface BackEndAccess {
   ): Promise<Closed | undefined>;
   /** What other nodes have for it, these have too. `false`: they have nothing for it. Gives back as `open`. */
   spreadRules(loadBalancer: string, instanceIds: readonly string[], call: CallContext): Promise<Closed | boolean>;
+  /**
+   * No node has any for it, which has gone; once is enough. `hadNoGroups`: it was let in by such rules alone, so that those are looked
+   * for that are in groups of nodes which it has no more.
+   */
+  clearRules(loadBalancer: string, hadNoGroups: boolean, call: CallContext): Promise<void>;
+  /** Whether this process has done that of late. */
+  hasCleared(loadBalancer: string): boolean;
 }
 
 /** Of all kinds. */
@@ -80,4 +85,5 @@ export interface KindSetup {
   readonly instanceIdsOf: (backEnds: readonly BackEnd[]) => readonly string[];
   readonly look: Elbv2Look;
   readonly leftOut: LeftOut;
+  readonly inUse: InUse;
 }

@@ -18,22 +18,20 @@ const why = new CloudError('conflict', 'refused');
 const waits = () => Promise.reject(new WaitsError(['i-1'], why));
 const leavesOut = (id: string) => () => Promise.reject(new LeftOutError([id], why));
 
-test('what has to wait is told with the last action; of passes that nobody ends only the newest are kept', async () => {
+const done = async () => ({ kind: 'done' }) as const;
+
+test('what has to wait is told with the last action of its plan, whatever else is planned of the Service meanwhile', async () => {
   const told = new ToldLast(new LeftOut(new FakeClock()));
-  told.planned(desired('old'), plan);
-  told.planned(desired('planned-again'), plan);
-  for (let i = 0; i < 999; i++) told.planned(desired(`gone-${i}`), plan);
-  told.planned(desired('planned-again'), plan);
-  told.planned(desired('new'), plan);
-  for (const uid of ['planned-again', 'new']) {
-    assert.deepEqual(await told.apply(first!, desired(uid), waits), { kind: 'done' });
-    await assert.rejects(
-      told.apply(last!, desired(uid), async () => ({ kind: 'done' })),
-      /refused/u,
-    );
-  }
-  // Without its pass each action tells its own.
-  await assert.rejects(told.apply(first!, desired('old'), waits), /refused/u);
+  told.planned(plan);
+  assert.deepEqual(await told.apply(first!, waits), { kind: 'done' });
+  // To be shown, as by `explain`.
+  told.planned({ ...plan, actions: plan.actions.map((action) => ({ ...action })) });
+  await assert.rejects(told.apply(last!, done), /refused/u);
+  // Carried out once more, nothing has to wait.
+  assert.deepEqual(await told.apply(first!, done), { kind: 'done' });
+  assert.deepEqual(await told.apply(last!, done), { kind: 'done' });
+  // Of what was not planned here each action tells its own.
+  await assert.rejects(told.apply({ ...first! }, waits), /refused/u);
 });
 
 const MINUTE_MS = 60_000;
@@ -51,8 +49,7 @@ test('who is left out is shown as there for a while; the plan is complete, with 
   const clock = new FakeClock();
   const leftOut = new LeftOut(clock);
   const told = new ToldLast(leftOut);
-  for (const id of ['i-1', 'i-2'])
-    assert.deepEqual(await told.apply(first!, desired('u'), leavesOut(id)), { kind: 'done' });
+  for (const id of ['i-1', 'i-2']) assert.deepEqual(await told.apply(first!, leavesOut(id)), { kind: 'done' });
   assert.deepEqual(
     [leftOut.with('a', ['i-0']), leftOut.without('a', ['i-0', 'i-2'])],
     [['i-0', 'i-1', 'i-2'], ['i-0']],
@@ -88,7 +85,7 @@ test('the same again is tried after twice the time, half an hour at most; with a
     (leftOut.told(desired('u'), complete, [part('a', leftOut)]).againAfterMs ?? 0) / MINUTE_MS;
   const tried = async (...ids: readonly string[]): Promise<number> => {
     await clock.advance(waits() * MINUTE_MS);
-    for (const id of ids) await told.apply(first!, desired('u'), leavesOut(id));
+    for (const id of ids) await told.apply(first!, leavesOut(id));
     return waits();
   };
   const seen: number[] = [];
@@ -99,13 +96,13 @@ test('the same again is tried after twice the time, half an hour at most; with a
   // Fewer are tried no sooner, and sooner than it is due only with what changes anyway.
   leftOut.trying('a');
   assert.deepEqual(leftOut.of('a', ['i-0']), []);
-  await told.apply(first!, desired('u'), leavesOut('i-1'));
+  await told.apply(first!, leavesOut('i-1'));
   assert.equal(waits(), 4);
   leftOut.trying('a');
-  await told.apply(first!, desired('u'), async () => ({ kind: 'done' }));
+  await told.apply(first!, async () => ({ kind: 'done' }));
   assert.deepEqual([await tried('i-1'), leftOut.of('a', ['i-0'])], [1, ['i-1']]);
   // What another change of the part says nothing of stays.
-  await told.apply(first!, desired('u'), async () => ({ kind: 'done' }));
+  await told.apply(first!, async () => ({ kind: 'done' }));
   assert.deepEqual(leftOut.of('a', ['i-0']), ['i-1']);
 });
 

@@ -19,8 +19,6 @@ const FIRST_MS = 60_000;
 const LONGEST_MS = 1_800_000;
 /** Of a warning, beside the mark of what is cut. */
 const MOST_CHARACTERS = 299;
-/** Far more than are under way at a time. Not each ends: a Service may be let go, or be served by another, in the middle of it. */
-const MOST_PASSES = 1_000;
 
 /** Why a group of a node does not let a load balancer in. */
 export interface Closed {
@@ -184,37 +182,29 @@ export function hasToWait({ instances, refused }: Closed, served: readonly strin
 type Apply = () => Promise<LoadBalancerActionResult>;
 
 interface Pass {
-  readonly last: LoadBalancerAction | undefined;
+  readonly actions: readonly LoadBalancerAction[];
   readonly errors: WaitsError[];
 }
 
 /** The host begins nothing after the first action that fails: what has to wait in one of them is told with the last one. */
 export class ToldLast {
   readonly #leftOut: LeftOut;
-  /** By UID of the Service. */
-  readonly #passes = new Map<string, Pass>();
+  /** Of each action of a plan. One that is made to be shown, while another is carried out, is another pass. */
+  readonly #passes = new WeakMap<LoadBalancerAction, Pass>();
 
   constructor(leftOut: LeftOut) {
     this.#leftOut = leftOut;
   }
 
-  planned({ service: { uid } }: DesiredLoadBalancer, plan: LoadBalancerPlan): LoadBalancerPlan {
-    const last = plan.actions.at(-1);
-    this.#passes.delete(uid);
-    if (last) this.#passes.set(uid, { last, errors: [] });
-    const [oldest] = this.#passes.keys();
-    if (oldest !== undefined && this.#passes.size > MOST_PASSES) this.#passes.delete(oldest);
+  planned(plan: LoadBalancerPlan): LoadBalancerPlan {
+    const pass: Pass = { actions: plan.actions, errors: [] };
+    for (const action of plan.actions) this.#passes.set(action, pass);
     return plan;
   }
 
-  async apply(
-    action: LoadBalancerAction,
-    { service: { uid } }: DesiredLoadBalancer,
-    apply: Apply,
-  ): Promise<LoadBalancerActionResult> {
-    const { errors, last }: Pass = this.#passes.get(uid) ?? { last: undefined, errors: [] };
-    const isLast =
-      last === undefined || (last.kind === action.kind && last.part === action.part && last.id === action.id);
+  async apply(action: LoadBalancerAction, apply: Apply): Promise<LoadBalancerActionResult> {
+    const { actions, errors }: Pass = this.#passes.get(action) ?? { actions: [action], errors: [] };
+    if (action === actions[0]) errors.length = 0;
     let result: LoadBalancerActionResult = { kind: 'done' };
     try {
       result = await apply();
@@ -226,8 +216,7 @@ export class ToldLast {
     }
     const [first] = errors;
     // What was made the host has to hear of; the next pass finds them again.
-    if (!isLast || !first || ('made' in result && result.made)) return result;
-    this.#passes.delete(uid);
+    if (action !== actions.at(-1) || !first || ('made' in result && result.made)) return result;
     throw first;
   }
 }

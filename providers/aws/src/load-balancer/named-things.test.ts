@@ -87,6 +87,26 @@ test('what a load balancer has, it keeps without asking: a lost tag cuts nobody 
   assert.deepEqual(site.classic.groupIds, [id]);
 });
 
+test('what a namespace is allowed, a load balancer of the other kind gets too', async () => {
+  const { bring, site, vpcId } = rig();
+  const id = site.aws.addSecurityGroup({ vpcId, name: 'ours', tags: { [GRANT]: 'shop' } });
+  for (const type of ['nlb', 'clb', 'nlb'])
+    for (const key of ['securityGroups', 'extraSecurityGroups'] as const) {
+      await bring({ [key]: id, type });
+      const { balancers, classics } = site.aws.account;
+      const all = type === 'nlb' ? balancers.all() : classics.all();
+      assert.ok(all.length === 1 && all[0]?.groupIds.includes(id), `${type} ${key}`);
+    }
+});
+
+test('a Service is not refused what it is allowed, while AWS does not show the load balancer that has it', async () => {
+  const { bring, site, vpcId } = rig();
+  const id = site.aws.addSecurityGroup({ vpcId, name: 'ours', tags: { [GRANT]: 'shop' } });
+  site.aws.knobs.elbLagMs = 15_000;
+  await bring({ securityGroups: id });
+  assert.deepEqual(site.classic.groupIds, [id]);
+});
+
 test('what a Service writes itself, such as a tag, is no leave to use what is another’s', async () => {
   const { bring, refused, site, vpcId } = rig();
   const group = site.aws.addSecurityGroup({ vpcId, name: 'others', tags: { [GRANT]: 'web' } });

@@ -13,10 +13,11 @@ import {
 } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../client/aws-client.ts';
 import type { ServiceSettings } from './annotations/service-settings.ts';
+import { CLASSIC, LOAD_BALANCER } from './frame.ts';
 import { GRANT_TAG, grantedIn } from './grants.ts';
 import type { NetworkFacts, SubnetFacts, SubnetLeave } from './subnets/network-facts.ts';
 
-type Named = Pick<ServiceSettings, 'subnets' | 'eipAllocations' | 'groups'>;
+type Named = Pick<ServiceSettings, 'subnets' | 'eipAllocations' | 'groups' | 'type'>;
 
 export interface NamedThingsOptions {
   readonly client: Pick<AwsClient, 'ec2'>;
@@ -37,11 +38,13 @@ export class NamedThings {
   /** All that the Service names, with whom each is for. A request is made only where its load balancer does not have the thing yet. */
   async othersOf(
     settings: Named,
-    own: readonly Pick<LoadBalancerPart, 'attributes'>[],
+    own: readonly LoadBalancerPart[],
     call: CallContext,
   ): Promise<readonly ForeignThing[]> {
     const { client, network } = this.#options;
-    const inUse = textOf(own);
+    // One of the other kind, or one that cannot be changed yet, has nothing for the one that is asked for.
+    const kind = settings.type === 'nlb' ? LOAD_BALANCER : CLASSIC;
+    const inUse = textOf(own.filter((part) => part.kind === kind && part.state === 'ready'));
     const asks = (ids: readonly string[]): boolean => ids.some((id) => !inUse.includes(JSON.stringify(id)));
     const groups = groupsIn(settings);
     const addresses = settings.eipAllocations;
@@ -104,6 +107,7 @@ function mayNotUse(what: string, namespace: string): CloudError {
 export function maySee({ others = [], service }: Pick<DesiredLoadBalancer, 'others' | 'service'>): SubnetLeave {
   const closed = new Set(others.filter(({ kind, mayUse }) => kind === SUBNET && !mayUse).map(({ id }) => id));
   return {
+    namespace: service.namespace,
     mayUse: (id) => !closed.has(id),
     refused: (name) => mayNotUse(`${SUBNET} ${quote(name)}`, service.namespace),
   };

@@ -1,78 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LoadBalancerService } from '@outrigger/cloud-provider';
 import { FakeRig } from './fake-rig.suite.ts';
 import { loadBalancerName } from './names.ts';
 import { serviceOf } from './nlb/nlb-rig.suite.ts';
-import { describedRulesIn } from './security-groups/rules.ts';
-
-const PREFIX = 'kubernetes.io/rule/nlb/';
-
-/** Rules of cloud-provider-aws in the group of nodes, without the beginning of their descriptions. */
-async function rulesIn(rig: FakeRig, group: string): Promise<readonly string[]> {
-  const { SecurityGroups = [] } = await rig.client.ec2(rig.call, 'DescribeSecurityGroups', { GroupIds: [group] });
-  return describedRulesIn(SecurityGroups[0]?.IpPermissions)
-    .filter(({ description }) => description.startsWith(PREFIX))
-    .map(({ description, rule }) => `${rule} ${description.slice(PREFIX.length)}`)
-    .toSorted();
-}
-
-async function groupOf(rig: FakeRig, instance: string): Promise<string> {
-  const { Reservations = [] } = await rig.client.ec2(rig.call, 'DescribeInstances', { InstanceIds: [instance] });
-  return Reservations[0]?.Instances?.[0]?.SecurityGroups?.[0]?.GroupId ?? '';
-}
-
-/** As cloud-provider-aws makes it by default: a load balancer without a security group, and rules in the group of the nodes. */
-async function predecessor(rig: FakeRig, { name, namespace, ports, uid }: LoadBalancerService): Promise<void> {
-  const { call, client, instances, vpcId } = rig;
-  const Tags = [
-    { Key: 'kubernetes.io/cluster/kubernetes', Value: 'owned' },
-    { Key: 'kubernetes.io/service-name', Value: `${namespace}/${name}` },
-  ];
-  const subnets = await client.ec2(call, 'DescribeSubnets', { Filters: [{ Name: 'vpc-id', Values: [vpcId] }] });
-  const [subnet] = subnets.Subnets ?? [];
-  const balancer = await client.elbv2(call, 'CreateLoadBalancer', {
-    Name: loadBalancerName(uid),
-    Type: 'network',
-    SubnetMappings: [{ SubnetId: subnet?.SubnetId ?? '' }],
-    Tags,
-  });
-  for (const { nodePort = 0, port } of ports) {
-    const group = await client.elbv2(call, 'CreateTargetGroup', {
-      Name: `k8s-${namespace}-${name}-${`${nodePort}`.padStart(10, '0')}`,
-      Protocol: 'TCP',
-      Port: nodePort,
-      VpcId: vpcId,
-      TargetType: 'instance',
-      HealthCheckIntervalSeconds: 10,
-      Tags,
-    });
-    const TargetGroupArn = group.TargetGroups?.[0]?.TargetGroupArn ?? '';
-    await client.elbv2(call, 'RegisterTargets', { TargetGroupArn, Targets: instances.map((Id) => ({ Id })) });
-    await client.elbv2(call, 'CreateListener', {
-      LoadBalancerArn: balancer.LoadBalancers?.[0]?.LoadBalancerArn ?? '',
-      Port: port,
-      Protocol: 'TCP',
-      DefaultActions: [{ Type: 'forward', TargetGroupArn }],
-      Tags,
-    });
-    await allow(rig, `tcp ${nodePort}`, '0.0.0.0/0', `client=${loadBalancerName(uid)}`);
-  }
-}
-
-async function allow(rig: FakeRig, ports: string, range: string, description: string): Promise<void> {
-  const [IpProtocol = '', port] = ports.split(' ');
-  const GroupId = await groupOf(rig, rig.instances[0] ?? '');
-  const IpRanges = [{ CidrIp: range, Description: PREFIX + description }];
-  const IpPermissions = [{ IpProtocol, FromPort: Number(port), ToPort: Number(port), IpRanges }];
-  await rig.client.ec2(rig.call, 'AuthorizeSecurityGroupIngress', { GroupId, IpPermissions });
-}
-
-async function rigOf(service: LoadBalancerService): Promise<FakeRig> {
-  const rig = new FakeRig({});
-  await predecessor(rig, service);
-  return rig;
-}
+import { groupOf, rigOf, rulesIn, untagNodes } from './upstream-nlb.suite.ts';
 
 test('one without security groups and without any node is complete, and nodes that come let it in', async () => {
   const service = serviceOf();
@@ -215,16 +146,64 @@ test('a node that joins with another security group lets it in before it is a ta
   assert.deepEqual(await rulesIn(rig, pool), []);
 });
 
-test('with nodes whose group no look shows, as it has no tag of the cluster, it comes to an end', async () => {
-  const service = serviceOf({}, { sourceRanges: ['192.0.2.0/24'] });
+test('in a group of nodes that no look shows, as it has no tag of the cluster, rules follow ports and source ranges, and go with the load balancer', async () => {
+  const service = serviceOf();
   const rig = await rigOf(service);
-  const nodes = await groupOf(rig, rig.instances[0] ?? '');
-  const group = rig.aws.account.groups.all().find(({ id }) => id === nodes);
-  assert.ok(group);
-  rig.aws.account.groups.put({ ...group, tags: {} });
+  const nodes = await untagNodes(rig);
+  const name = loadBalancerName(service.uid);
   await rig.bring(rig.desired(service));
-  assert.ok((await rulesIn(rig, nodes)).includes('icmp 3-4 192.0.2.0/24 mtu'));
+  const open = `tcp 30080-30080 0.0.0.0/0 client=${name}`;
+  assert.deepEqual(await rulesIn(rig, nodes), [open]);
+  const clientRules = async (): Promise<readonly string[]> =>
+    (await rulesIn(rig, nodes)).filter((rule) => rule.includes(' client='));
+  const range = '192.0.2.0/24';
+  const rule = (port: number): string => `tcp ${port}-${port} ${range} client=${name}`;
+  await rig.bring(rig.desired(serviceOf({}, { sourceRanges: [range] }, [80, 443])));
+  assert.deepEqual(await clientRules(), [rule(30080), rule(30443)]);
+  rig.started();
+  await rig.bring(rig.desired(serviceOf({}, { sourceRanges: [range] }, [443])));
+  assert.deepEqual(await clientRules(), [rule(30443)]);
+  const writes = rig.writes;
+  await rig.clock.advance(600_000);
+  assert.deepEqual(await rig.bring(rig.desired(serviceOf({}, { sourceRanges: [range] }, [443]))), []);
+  assert.equal(rig.writes, writes, 'what is so is not written again');
+  await rig.bring(rig.desired(service, [], false));
+  assert.deepEqual(await rulesIn(rig, nodes), []);
+  assert.deepEqual(rig.aws.takeProblems(), []);
 });
+
+test('a node that joins where no look shows the group of the nodes makes no shared group for one that can never have it', async () => {
+  const service = serviceOf();
+  const rig = await rigOf(service);
+  await untagNodes(rig);
+  await rig.bring(rig.desired(service, rig.instances.slice(0, 2)));
+  await rig.bring(rig.desired(service));
+  const shared = rig.aws.account.groups.all().filter(({ tags }) => 'outrigger.dev/shared-by' in tags);
+  assert.deepEqual(shared, []);
+});
+
+for (const restarts of [false, true]) {
+  test(`rules in a group that no look shows, and that no node has any more, go with ${restarts ? 'the load balancer, when another process has come' : 'the next change of its rules'}`, async () => {
+    const service = serviceOf();
+    const rig = await rigOf(service);
+    const pool = rig.aws.addSecurityGroup({ vpcId: rig.vpcId, name: 'pool' });
+    const [last = ''] = rig.instances.slice(-1);
+    const { interfaces } = rig.aws.account;
+    const own = interfaces.all().find(({ attachment }) => attachment?.instanceId === last);
+    assert.ok(own);
+    interfaces.put({ ...own, groupIds: [pool] });
+    await rig.bring(rig.desired(service));
+    assert.equal((await rulesIn(rig, pool)).length, 2);
+    if (restarts) {
+      interfaces.put(own);
+      rig.started();
+    }
+    await rig.bring(rig.desired(service, rig.instances.slice(0, 2)));
+    const narrowed = serviceOf({}, { sourceRanges: ['192.0.2.0/24'] });
+    await rig.bring(restarts ? rig.desired(service, [], false) : rig.desired(narrowed, rig.instances.slice(0, 2)));
+    assert.deepEqual(await rulesIn(rig, pool), []);
+  });
+}
 
 test('where AWS does not change its subnets, nodes let in still what asks about health from those that it has', async () => {
   const service = serviceOf({}, { sourceRanges: ['192.0.2.0/24'] });

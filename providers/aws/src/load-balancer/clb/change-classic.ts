@@ -44,13 +44,11 @@ export class ClassicChange {
     return (await this.#elb(this.#call, 'DescribeLoadBalancers', asked)).LoadBalancerDescriptions ?? [];
   }
 
-  /** The nodes let the new one in before it counts. */
-  async securityGroups(there: LoadBalancerDescription, SecurityGroups: readonly string[]): Promise<void> {
-    const [source] = SecurityGroups;
+  /** The nodes let this one in before it counts. */
+  async open(source: string, there: LoadBalancerDescription): Promise<void> {
     const instances = instancesIn(there);
-    const closed = source === undefined ? undefined : await this.#access.open(source, instances, this.#call);
+    const closed = await this.#access.open(source, instances, this.#call);
     if (closed && hasToWait(closed, instances)) throw new WaitsError(closed.instances, closed.error);
-    await this.setGroups(SecurityGroups);
   }
 
   async setGroups(SecurityGroups: readonly string[]): Promise<void> {

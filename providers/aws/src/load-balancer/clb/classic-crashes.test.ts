@@ -118,6 +118,33 @@ function stateOf(site: ClassicRig): unknown {
   });
 }
 
+for (const takesEffect of [false, true]) {
+  for (const ends of ['taken back', 'deleted']) {
+    test(`a process that dies at any write of other groups, ${takesEffect ? 'after' : 'before'} it took effect, leaves no rule of a Service that is then ${ends}`, async () => {
+      let tried = 0;
+      for (let n = 0; ; n++) {
+        const site = new ClassicRig();
+        const tags = { 'outrigger.dev/namespaces': 'shop' };
+        const add = (name: string): string => site.aws.addSecurityGroup({ vpcId: site.cluster.vpcId, name, tags });
+        const [one, two] = [add('one'), add('two')];
+        const named = (securityGroups: string): DesiredLoadBalancer =>
+          site.desired(aService({ set: { securityGroups } }));
+        await comesTo(site, named(one));
+        site.loseWrite(n, takesEffect);
+        const { actions } = await site.plan(named(two));
+        for (const action of actions) await site.balancers.apply(action, named(two), site.call).catch(() => undefined);
+        const isOver = site.isLossPending;
+        site.restart();
+        await comesTo(site, ends === 'deleted' ? { ...named(two), wanted: false } : named(one));
+        assert.deepEqual(site.letIn(), ends === 'deleted' ? [] : [one], `write ${n}`);
+        if (isOver) break;
+        tried++;
+      }
+      assert.ok(tried >= 3, `${tried} writes were lost`);
+    });
+  }
+}
+
 for (const [failure, goesOn, takesEffect] of [
   ['a process that dies before a write of a change', false, false],
   ['a process that dies after a write of a change', false, true],

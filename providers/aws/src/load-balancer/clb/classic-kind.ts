@@ -225,8 +225,23 @@ class ClassicCalls {
     change: ClassicChange,
     call: CallContext,
   ): Promise<void> {
+    const { SecurityGroups: before = [] } = there;
+    const [source = ''] = wanted;
+    const isNew = !before.includes(source);
+    // By the groups that it has the next process sees what nodes let in.
+    const attached = isNew && before.length < MOST_GROUPS ? [...before, source] : before;
+    if (attached !== before) await change.setGroups(attached);
+    try {
+      await change.open(source, there);
+    } catch (error) {
+      if (!(error instanceof WaitsError) || !isNew) throw error;
+      await this.closeNamed(id, call, [source]);
+      if (attached !== before) await change.setGroups(before);
+      throw error;
+    }
     const { left, held } = this.#leaving(there, wanted);
-    await change.securityGroups(there, [...wanted, ...held]);
+    const next = [...wanted, ...held];
+    if (!sameSet(attached, next)) await change.setGroups(next);
     if (left.length === 0) return;
     const { isShared } = await this.closeNamed(id, call, left);
     if (held.length === 0) return;

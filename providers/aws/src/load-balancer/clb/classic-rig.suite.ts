@@ -12,6 +12,8 @@ import type {
 import { silentLogger } from '@outrigger/kube';
 import type { Fetch } from '@outrigger/provider-kit';
 import { FakeClock } from '@outrigger/testing';
+import { withJudgedOthers } from '../../../../../packages/controllers/src/load-balancer/bring-to.ts';
+import { checkPlan } from '../../../../../packages/controllers/src/load-balancer/check-plan.ts';
 import type { ClassicLoadBalancer } from '../../../fake/elb/classic-load-balancer.ts';
 import { createFakeAws, type FakeAws } from '../../../fake/fake-aws.ts';
 import type { SeededCluster } from '../../../fake/aws-world.ts';
@@ -130,19 +132,12 @@ export class ClassicRig {
     return (await this.#look(service)).parts;
   }
 
-  /** With the host's word on what the Service names, and with its check of what the plan touches. */
+  /** With the host's word on what the Service names, and with its check of the plan. */
   async plan(desired: DesiredLoadBalancer): Promise<LoadBalancerPlan> {
-    const { service } = desired;
-    const { others: seen = [], parts } = await this.#look(service);
-    const isFor = (allowed: readonly string[]): boolean => allowed.includes('*') || allowed.includes(service.namespace);
-    const others = seen.map((one) => ({ ...one, mayUse: isFor(one.allowed) }));
-    const plan = this.balancers.plan({ ...desired, others }, parts);
-    for (const { id, kind } of plan.actions.flatMap(({ touches = [] }) => touches)) {
-      assert.ok(
-        others.some((one) => one.mayUse && one.id === id && one.kind === kind),
-        `${kind} ${id} is touched`,
-      );
-    }
+    const seen = await this.#look(desired.service);
+    const judged = withJudgedOthers({}, desired, seen);
+    const plan = this.balancers.plan(judged, seen.parts);
+    checkPlan(plan, judged, seen.parts);
     return plan;
   }
 

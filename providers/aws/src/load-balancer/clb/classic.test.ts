@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each part of a Classic Load Balancer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aService } from '../annotations/a-service.suite.ts';

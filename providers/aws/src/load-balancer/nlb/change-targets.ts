@@ -8,6 +8,10 @@ import type { NlbSetup } from './nlb-setup.ts';
 
 /** `RegisterTargets` and `DeregisterTargets` take no more. */
 const MOST = 100;
+/** Where there is no room for one more, there is none for another. */
+const TOO_MANY = 'TooManyTargets';
+/** The second one is about single targets. */
+const FULL = [TOO_MANY, 'TooManyRegistrationsForTargetId'];
 
 type Needs = Pick<NlbSetup, 'access' | 'client' | 'leftOut' | 'targets'>;
 
@@ -38,15 +42,15 @@ export async function changeTargets(
     closed = typeof own === 'object' ? own : undefined;
     if (own === false) closed = await access.useShared((shared) => access.open(shared, asked, call), call);
   };
-  const refused: string[] = [];
+  const refused: Refused[] = [];
   const registered: string[] = [];
   try {
     await open();
     const letIn = coming.filter((id) => !closed?.instances.has(id));
     for (const ids of chunks(letIn, MOST)) {
-      const bad = await register({ client }, arn, ids, call);
+      const bad = await registerUnlessFull({ client }, arn, { ids, refused }, call);
       refused.push(...bad);
-      registered.push(...ids.filter((id) => !bad.includes(id)));
+      registered.push(...ids.filter((one) => !bad.some(({ id }) => id === one)));
     }
   } catch (error) {
     call.signal.throwIfAborted();
@@ -71,7 +75,13 @@ export async function changeTargets(
   }
   if (failure) throw failure;
   targets.changed(arn, taken);
-  checkServed(wanted, there, closed, { ids: refused, ...(refused.length > 0 && { error: refusal(refused) }) });
+  checkServed(wanted, there, closed, refusedIn(refused));
+}
+
+interface Refused {
+  readonly id: string;
+  /** AWS has no room for it. */
+  readonly quota?: Error;
 }
 
 /** One that AWS does not take fails the request of all: without those that it names it is sent once more. Gives them back. */
@@ -80,25 +90,57 @@ async function register(
   arn: string,
   ids: readonly string[],
   call: CallContext,
-): Promise<readonly string[]> {
+): Promise<readonly Refused[]> {
   let good = ids;
+  const refused = (): readonly Refused[] => ids.filter((id) => !good.includes(id)).map((id) => ({ id }));
   while (good.length > 0) {
     try {
       await client.elbv2(call, 'RegisterTargets', { TargetGroupArn: arn, Targets: good.map((Id) => ({ Id })) });
       break;
     } catch (error) {
+      const code = awsCodeOf(error) ?? '';
+      if (FULL.includes(code))
+        return [...refused(), ...(await registerHalves({ client }, arn, good, asError(error), call))];
       // The second one is about an ID that is none.
-      if (!['InvalidTarget', 'ValidationError'].includes(awsCodeOf(error) ?? '')) throw error;
+      if (!['InvalidTarget', 'ValidationError'].includes(code)) throw error;
       const bad = namedIn(error, /\bi-[0-9a-f]+\b/gu);
       const left = good.filter((id) => !bad.includes(id));
       if (left.length === good.length) throw error;
       good = left;
     }
   }
-  return ids.filter((id) => !good.includes(id));
+  return refused();
 }
 
-function refusal(ids: readonly string[]): CloudError {
+/** As many as there is room for. */
+async function registerHalves(
+  setup: Pick<NlbSetup, 'client'>,
+  arn: string,
+  ids: readonly string[],
+  quota: Error,
+  call: CallContext,
+): Promise<readonly Refused[]> {
+  if (ids.length === 1) return ids.map((id) => ({ id, quota }));
+  const half = Math.ceil(ids.length / 2);
+  const refused = await register(setup, arn, ids.slice(0, half), call);
+  return [...refused, ...(await registerUnlessFull(setup, arn, { ids: ids.slice(half), refused }, call))];
+}
+
+/** `refused`: before these. */
+async function registerUnlessFull(
+  setup: Pick<NlbSetup, 'client'>,
+  arn: string,
+  { ids, refused }: { readonly ids: readonly string[]; readonly refused: readonly Refused[] },
+  call: CallContext,
+): Promise<readonly Refused[]> {
+  const full = refused.find(({ quota }) => awsCodeOf(quota) === TOO_MANY);
+  return full ? ids.map((id) => ({ ...full, id })) : register(setup, arn, ids, call);
+}
+
+function refusedIn(refused: readonly Refused[]): Parameters<typeof checkServed>[3] {
+  const ids = refused.map(({ id }) => id);
+  if (ids.length === 0) return { ids };
   const message = `AWS takes no traffic to ${listed(ids)}: not running, in another VPC, or no valid instance ID; the other nodes are targets`;
-  return new CloudError('conflict', message, { effect: 'unknown' });
+  const { quota } = refused.find((one) => one.quota) ?? {};
+  return { ids, error: quota ?? new CloudError('conflict', message, { effect: 'unknown' }) };
 }

@@ -26,6 +26,10 @@ export class Elbv2Stub {
   readonly stopped: Set<string> = new Set();
   /** Those that are no IDs to it: it names one of them. */
   readonly malformed: Set<string> = new Set();
+  /** Those that are targets too often. */
+  readonly tooOften: Set<string> = new Set();
+  /** Of a target group. */
+  mostTargets = 1_000;
   /** For so long what was made is not known yet. */
   lagMs = 0;
   /** For so long a load balancer is made. */
@@ -205,7 +209,16 @@ export class Elbv2Stub {
         if (wrong !== undefined) throw awsError('invalid', 'ValidationError', `Instance ID '${wrong}' is not valid`);
         const bad = ids.filter((id) => this.stopped.has(id));
         if (bad.length > 0) throw awsError('invalid', 'InvalidTarget', `not running: ${bad.join(', ')}`);
+        if (ids.some((id) => this.tooOften.has(id)))
+          throw awsError(
+            'quota',
+            'TooManyRegistrationsForTargetId',
+            'the maximum of registrations of a target is reached',
+          );
         const group = this.targets.get(text('TargetGroupArn')) ?? new Map<string, string>();
+        const all = new Set([...this.targetsOf(text('TargetGroupArn')), ...ids]);
+        if (all.size > this.mostTargets)
+          throw awsError('quota', 'TooManyTargets', 'the maximum of targets in the group is reached');
         for (const id of ids) group.set(id, 'healthy');
         this.targets.set(text('TargetGroupArn'), group);
         return {};
@@ -274,7 +287,11 @@ export class Elbv2Stub {
   }
 }
 
-function awsError(code: 'not-found' | 'conflict' | 'invalid', apiCode: string, message: string = apiCode): Error {
+function awsError(
+  code: 'not-found' | 'conflict' | 'invalid' | 'quota',
+  apiCode: string,
+  message: string = apiCode,
+): Error {
   return Object.assign(new CloudError(code, message), { status: 400, apiCode, detail: { message } });
 }
 

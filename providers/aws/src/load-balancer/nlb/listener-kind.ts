@@ -1,12 +1,12 @@
 /** Listeners: one a port, which leads to a target group. They belong to their load balancer, and go with it. */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError } from '@outrigger/cloud-provider';
 import type { Attributes, ListedPart, PartKind } from '@outrigger/provider-kit';
 import type { CreateListenerInput, Listener } from '../../client/generated/elbv2.ts';
 import { LISTENER, LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
 import { arnOf } from '../observe/elbv2-look.ts';
 import { readTags } from '../observe/read-tags.ts';
 import { ownerIn, tagList, type Tags } from '../ownership.ts';
-import { deletion, made, readSurely, tagsOfRequest, wantedOf, type NlbSetup } from './nlb-setup.ts';
+import { made, readSurely, tagsOfRequest, wantedOf, type NlbSetup } from './nlb-setup.ts';
 import { currentKey, targetGroupKey } from './target-group-kind.ts';
 
 interface Shape {
@@ -91,11 +91,10 @@ export function listenerKind(setup: NlbSetup): PartKind {
       const input = { ListenerArn: id, Port: Number(key), ...inputOf(attributes) };
       await client.elbv2(call, 'ModifyListener', input);
     },
-    delete: (id, call: CallContext) =>
-      deletion(id, async () => {
-        await client.elbv2(call, 'DeleteListener', { ListenerArn: id });
-        look.listeners.deleted(id);
-      }),
+    delete: async (id, call) => {
+      await client.elbv2(call, 'DeleteListener', { ListenerArn: id });
+      look.listeners.deleted(id);
+    },
   };
 }
 

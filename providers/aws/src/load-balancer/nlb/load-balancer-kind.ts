@@ -1,5 +1,5 @@
 /** The Network Load Balancer itself: scheme, zones, addresses, security groups, attributes. */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError, type CallContext, type DesiredLoadBalancer } from '@outrigger/cloud-provider';
 import type { Attributes, ListedPart, PartKind, PartRequest } from '@outrigger/provider-kit';
 import type { LoadBalancer, TargetGroup } from '../../client/generated/elbv2.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
@@ -14,7 +14,6 @@ import { elbv2Tagging, type Tagging } from '../observe/tagging.ts';
 import { hasTags, ownerIn, tagList, tagsIn, type Tags } from '../ownership.ts';
 import { hasNodeRules, nodeRulesOf, type NodeRules, type SeenNodeRules } from '../security-groups/node-rules.ts';
 import {
-  deletion,
   hasNoGroups,
   isMadeByPredecessor,
   made,
@@ -99,16 +98,16 @@ export function loadBalancerKind(setup: NlbSetup): PartKind {
     },
     create: (request, call) => calls.create(request, call),
     update: (id, request, call) => calls.update(id, request, call),
-    delete: (id, call) =>
-      deletion(id, async () => {
-        // Rules for it alone are in groups that are found by the cluster's tag: while that is not known, it has to stay.
-        if (look.hasNoGroups(id)) setup.facts();
-        const closed = await setup.access.setRules(nameIn(id), {}, [], call);
-        if (closed) throw closed.error;
-        await client.elbv2(call, 'DeleteLoadBalancer', { LoadBalancerArn: id });
-        look.loadBalancers.deleted(id);
-        setup.settings.forget(id);
-      }),
+    delete: async (id, call) => {
+      const hadNoGroups = look.hasNoGroups(id);
+      // Rules for it alone are in groups that are found by the cluster's tag: while that is not known, it has to stay.
+      if (hadNoGroups) setup.facts();
+      await client.elbv2(call, 'DeleteLoadBalancer', { LoadBalancerArn: id });
+      look.loadBalancers.deleted(id);
+      setup.settings.forget(id);
+      // AWS may refuse: its rules go after it. Where they do not, `clearLeftRules` finds them.
+      await setup.access.clearRules(nameIn(id), hadNoGroups, call);
+    },
     claim: (id, owner, call) => tagging.claim(id, owner, call),
   };
 }
@@ -315,6 +314,25 @@ function nodeRulesFor(
 
 /** `arn:…:loadbalancer/net/<name>/<hash>`. */
 const nameIn = (arn: string): string => arn.split('/').at(-2) ?? '';
+
+/**
+ * Of a load balancer of the Service that has gone, when a process died before the rules for it alone had: its target groups are there until
+ * then.
+ */
+export async function clearLeftRules(
+  { access, facts, look }: Pick<NlbSetup, 'access' | 'facts' | 'look'>,
+  { service: { adopt = [], uid } }: DesiredLoadBalancer,
+  call: CallContext,
+): Promise<void> {
+  const adopted = adopt.filter(({ kind }) => kind === LOAD_BALANCER).map(({ id }) => nameIn(id));
+  const names = [loadBalancerName(uid), ...adopted];
+  if (!access.usesShared || names.some((name) => look.hasNamed(name))) return;
+  for (const name of names) {
+    if (access.hasCleared(name)) continue;
+    facts();
+    await access.clearRules(name, true, call);
+  }
+}
 
 /** Where clients reach it, of both APIs. */
 export function dnsNameOf({ attributes }: { readonly attributes: Attributes }): string | undefined {

@@ -68,6 +68,11 @@ export class NlbRig {
         this.nodeRules.set(name, rules);
         return Promise.resolve(undefined);
       },
+      clearRules: (name) => {
+        this.nodeRules.delete(name);
+        return Promise.resolve();
+      },
+      hasCleared: (name) => !this.nodeRules.has(name),
       spreadRules: (name) => Promise.resolve(Object.keys(this.nodeRules.get(name) ?? {}).length > 0),
     };
     this.balancers = new AwsLoadBalancers({

@@ -5,8 +5,7 @@ import {
   type DesiredLoadBalancer,
   type LoadBalancerService,
 } from '@outrigger/cloud-provider';
-import type { Attributes, Begun, PartRequest, ThereParts } from '@outrigger/provider-kit';
-import { awsCodeOf } from '../../client/aws-errors.ts';
+import type { Attributes, PartRequest, ThereParts } from '@outrigger/provider-kit';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
 import type { Served } from '../clb/switch-over.ts';
 import { CLASSIC, type KindSetup } from '../frame.ts';
@@ -18,9 +17,6 @@ export interface NlbSetup extends KindSetup {
   readonly settings: SettingsMemory;
   readonly targets: TargetMemory;
 }
-
-/** AWS lets go of what was in use some seconds after its user has gone. */
-const RELEASE_MS = 5_000;
 
 /**
  * What the Service gets where it asks for a Network Load Balancer. Where it asks for a Classic one: nothing, once that one serves; the
@@ -71,17 +67,6 @@ export function isMadeByPredecessor(
 export function hasNoGroups(present: Attributes | undefined): boolean {
   const groups = present?.['securityGroups'];
   return Array.isArray(groups) && groups.length === 0;
-}
-
-/** A deletion that has to wait for another one to be over in all of AWS. */
-export async function deletion(id: string, send: () => Promise<unknown>): Promise<Begun | undefined> {
-  try {
-    await send();
-    return undefined;
-  } catch (error) {
-    if (awsCodeOf(error) !== 'ResourceInUse') throw error;
-    return { handle: id, pollAfterMs: RELEASE_MS };
-  }
 }
 
 /** A "not found" about what was just made proves nothing: ELBv2 is eventually consistent. */

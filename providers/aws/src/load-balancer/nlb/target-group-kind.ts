@@ -1,10 +1,11 @@
 /** Target groups: one a node port, with the machines behind it. What AWS cannot change is in the key, so that another one is there before the old one goes. */
-import { CloudError, type CallContext, type LoadBalancerPart } from '@outrigger/cloud-provider';
-import type { Attributes, ListedPart, PartKind, PartRequest, ThereParts } from '@outrigger/provider-kit';
+import { asError, CloudError, type CallContext, type LoadBalancerPart } from '@outrigger/cloud-provider';
+import type { Attributes, Begun, ListedPart, PartKind, PartRequest, ThereParts } from '@outrigger/provider-kit';
+import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { TargetGroup } from '../../client/generated/elbv2.ts';
 import type { Listener } from '../annotations/listeners.ts';
 import type { ServiceSettings } from '../annotations/service-settings.ts';
-import { IN_USE_MS, LISTENER, LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
+import { LISTENER, LOAD_BALANCER, TARGET_GROUP } from '../frame.ts';
 import { targetGroupName } from '../names.ts';
 import { groupArnOf } from '../observe/elbv2-look.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
@@ -12,7 +13,6 @@ import { SETTINGS_TAG, settingsHash, type Settings } from '../observe/settings-m
 import { elbv2Tagging, type Tagging } from '../observe/tagging.ts';
 import { hasTags, ownerIn, tagList, tagsIn, type Tags } from '../ownership.ts';
 import {
-  deletion,
   hasNoGroups,
   isMadeByPredecessor,
   made,
@@ -60,7 +60,7 @@ interface Shape extends Fixed {
 const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:targetgroup\/[\w-]+\/\w+$/u;
 
 export function targetGroupKind(setup: NlbSetup): PartKind {
-  const { access, client, instanceIdsOf, look, settings: memory, targets } = setup;
+  const { access, client, instanceIdsOf, inUse, look, settings: memory, targets } = setup;
   const tagging = elbv2Tagging(client, look.targetGroups);
   const calls = new TargetGroupCalls(setup, tagging);
   return {
@@ -107,19 +107,21 @@ export function targetGroupKind(setup: NlbSetup): PartKind {
     },
     create: (request, call) => calls.create(request, call),
     update: (id, request, call) => calls.update(id, request, call),
-    delete: async (id, call) => {
+    delete: async (id, call): Promise<Begun | void> => {
       // The last of the cluster stays until the shared group has gone: by it the next process finds what is left to do.
       const { sharedId } = access;
       const isLast = sharedId !== undefined && !look.usesGroup(sharedId);
-      if (isLast && !(await access.releaseShared(call)))
-        return { handle: `${id}: ${sharedId}`, pollAfterMs: IN_USE_MS };
-      return deletion(id, async () => {
+      if (isLast && !(await access.releaseShared(call))) return inUse.securityGroup(sharedId);
+      try {
         await client.elbv2(call, 'DeleteTargetGroup', { TargetGroupArn: id });
-        look.targetGroups.deleted(id);
-        memory.forget(id);
-        targets.forget(id);
-        setup.leftOut.forget(id);
-      });
+      } catch (error) {
+        if (awsCodeOf(error) !== 'ResourceInUse') throw error;
+        return inUse.targetGroup(id, asError(error));
+      }
+      look.targetGroups.deleted(id);
+      memory.forget(id);
+      targets.forget(id);
+      setup.leftOut.forget(id);
     },
     claim: (id, owner, call) => tagging.claim(id, owner, call),
   };

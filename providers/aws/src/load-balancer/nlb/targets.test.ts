@@ -42,6 +42,38 @@ async function assertLeftOut(rig: NlbRig, desired: DesiredLoadBalancer, message:
   assert.match(warnings?.[0]?.message ?? '', message);
 }
 
+test('of a target group that has room for some of its machines those are targets, in few requests, and of each port', async () => {
+  const rig = new NlbRig();
+  const ports = serviceOf({}, {}, [80, 443]);
+  rig.elbv2.mostTargets = 130;
+  const desired = desiredOf(ports, instances(0, 250));
+  await assertLeftOut(rig, desired, /i-00000082, .* and 115 others\. the maximum of targets/u);
+  const registered = (): readonly (readonly string[])[] =>
+    [...rig.elbv2.targetGroups.keys()].map((arn) => rig.elbv2.targetsOf(arn).toSorted());
+  assert.deepEqual(registered(), [instances(0, 130), instances(0, 130)]);
+  // Of each port: one for the first hundred, the others by halves, none for what comes when it is full.
+  assert.equal(rig.elbv2.counts()['RegisterTargets'], 2 * (1 + 11));
+  // Machines are replaced: what has gone makes room for what is tried again.
+  await rig.bring(desiredOf(ports, instances(100, 250)));
+  assert.deepEqual(registered(), [instances(100, 130), instances(100, 130)]);
+  await rig.clock.advance(60_000);
+  await assertLeftOut(rig, desiredOf(ports, instances(100, 250)), /and 15 others/u);
+  assert.deepEqual(registered(), [instances(100, 230), instances(100, 230)]);
+});
+
+test('a machine that is a target too often keeps no other out, and where it is the only one the load balancer is made all the same', async () => {
+  const rig = new NlbRig();
+  rig.elbv2.tooOften.add('i-00000003');
+  await assert.rejects(rig.bring(desiredOf(serviceOf(), ['i-00000003'])), /maximum of registrations/u);
+  assert.equal(rig.elbv2.loadBalancers.size, 1);
+  await assertLeftOut(rig, desiredOf(serviceOf(), instances(0, 10)), /: i-00000003\. the maximum of registrations/u);
+  const [[group] = []] = rig.elbv2.targetGroups;
+  assert.deepEqual(
+    rig.elbv2.targetsOf(group!).toSorted(),
+    instances(0, 10).filter((id) => id !== 'i-00000003'),
+  );
+});
+
 test('a machine that AWS does not take keeps no other out, and the Service says so until it is taken', async () => {
   const rig = new NlbRig();
   rig.elbv2.stopped.add('i-0000000b');
@@ -187,6 +219,21 @@ test('where no machine can be a target that is an error, and not a Service that 
   assert.equal((await rig.plan(desired)).complete, true);
 });
 
+test('what has to wait is told, also where the Service is explained while its plan is carried out', async () => {
+  const rig = new NlbRig();
+  await rig.bring(desiredOf(serviceOf(), ['i-0000000a']));
+  rig.closed.add('i-0000000b');
+  const desired = desiredOf(serviceOf({ 'cross-zone-load-balancing-enabled': 'true' }), ['i-0000000b']);
+  const { actions } = await rig.plan(desired);
+  assert.deepEqual(
+    actions.map(({ part }) => part),
+    ['target-group', 'load-balancer'],
+  );
+  assert.deepEqual(await rig.balancers.apply(actions[0]!, desired, rig.call), { kind: 'done' });
+  await rig.plan(desired);
+  await assert.rejects(rig.balancers.apply(actions[1]!, desired, rig.call), /the group has no tag/u);
+});
+
 test('one that is left out is tried again as soon as it is the only one, however long it was to wait', async () => {
   const rig = new NlbRig();
   rig.elbv2.stopped.add('i-0000000b');
@@ -272,6 +319,23 @@ test('nodes that are no instances are no targets, and labels narrow them', () =>
   assert.deepEqual(balancers.selectBackEnds(narrowed, all), [labelled]);
   assert.deepEqual(balancers.selectBackEnds(serviceOf({ 'target-node-labels': 'constructor=' }), all), []);
   assert.deepEqual(balancers.selectBackEnds(serviceOf({ 'healthcheck-interval': 'x' }), all), [one, labelled]);
+});
+
+test('the nodes are gone through once for all Services that ask for the same labels', () => {
+  const { balancers } = new NlbRig();
+  let visited = 0;
+  const all = desiredOf(serviceOf(), instances(0, 1_000)).backEnds.map(({ addresses, node }) => ({
+    addresses,
+    get node() {
+      visited += 1;
+      return node;
+    },
+  }));
+  const wishes = [serviceOf, () => serviceOf({ 'target-node-labels': 'pool=edge' })];
+  for (let i = 0; i < 100; i++) for (const wish of wishes) balancers.selectBackEnds(wish(), all);
+  // Whose they are, and which of them are targets by each of the two wishes.
+  assert.equal(visited, 3 * all.length);
+  assert.equal(balancers.selectBackEnds(serviceOf(), all), all);
 });
 
 test('the targets of hundreds of ports are one list, and are compared as sets', async () => {

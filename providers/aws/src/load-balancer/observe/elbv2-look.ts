@@ -75,10 +75,17 @@ export class Elbv2Look {
 
   /** Whether a load balancer has this security group, as of the last look and what was done since. */
   usesGroup(id: string): boolean {
+    return this.#has(({ SecurityGroups }) => SecurityGroups?.includes(id) === true);
+  }
+
+  /** Whether there is a load balancer of this name, as `usesGroup` has it. */
+  hasNamed(name: string): boolean {
+    return this.#has(({ LoadBalancerName }) => LoadBalancerName === name);
+  }
+
+  #has(isIt: (one: LoadBalancer) => boolean): boolean {
     const made = this.loadBalancers.missing(new Set(this.#listed.map(arnOf))).map(([, { thing }]) => thing);
-    return [...this.#listed, ...made].some(
-      (one) => one.SecurityGroups?.includes(id) && !this.loadBalancers.wasDeleted(arnOf(one)),
-    );
+    return [...this.#listed, ...made].some((one) => isIt(one) && !this.loadBalancers.wasDeleted(arnOf(one)));
   }
 
   /** As of the last look. */

@@ -133,12 +133,13 @@ export class Ec2Groups {
   }
 }
 
-function fits({ name, rules, tags }: Group, filter: string, values: readonly string[]): boolean {
+function fits({ id, name, rules, tags }: Group, filter: string, values: readonly string[]): boolean {
   if (filter === 'vpc-id') return values.includes('vpc-1');
+  if (filter === 'group-id') return values.includes(id);
   if (filter === 'tag-key') return values.some((key) => tags.has(key));
   if (filter === 'group-name') return values.includes(name);
   if (filter === 'ip-permission.group-id')
-    return [...rules.keys()].some((rule) => values.some((id) => rule.endsWith(id)));
+    return [...rules.keys()].some((rule) => values.some((source) => rule.endsWith(source)));
   throw new Error(`the filter ${filter} was not expected`);
 }
 

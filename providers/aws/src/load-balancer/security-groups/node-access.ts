@@ -3,9 +3,9 @@
  * NLBs share one such group, so that a node's group has one rule for them, however many they are; a Classic Load Balancer is let in
  * by its own, as cloud-provider-aws does it.
  */
-import { CloudError, isCloudError, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError, type CallContext } from '@outrigger/cloud-provider';
 import { awsCodeOf } from '../../client/aws-errors.ts';
-import type { IpPermission, SecurityGroup } from '../../client/generated/ec2.ts';
+import type { IpPermission, SecurityGroup, SecurityGroupRule } from '../../client/generated/ec2.ts';
 import { pages } from '../../client/pages.ts';
 import { tagValue } from '../../cluster/cluster-tags.ts';
 import type { BackEndAccess } from '../frame.ts';
@@ -13,11 +13,13 @@ import type { Closed } from '../left-out.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
 import { CLUSTER_TAG, tagList } from '../ownership.ts';
 import { authorize, revoke, revokeById } from './change-rules.ts';
+import { eachGroup, isRefusal } from './each-group.ts';
 import { SHARED_TAG, type GroupLook, type GroupLookOptions } from './group-look.ts';
 import { sharedGroupName } from './group-names.ts';
 import { HeldGroups } from './held-groups.ts';
+import { LoadBalancerRules } from './load-balancer-rules.ts';
 import { NodeGroups, type JudgedGroups } from './node-groups.ts';
-import { ownRulesIn, ruleChanges, seenNodeRules, type NodeRules, type SeenNodeRules } from './node-rules.ts';
+import type { NodeRules, SeenNodeRules } from './node-rules.ts';
 import { describedRulesIn, rulesIn, type DescribedRule, type RuleText } from './rules.ts';
 
 export interface NodeAccessOptions {
@@ -39,6 +41,7 @@ const DESCRIPTION = 'load balancers of Kubernetes';
 export class NodeAccess implements BackEndAccess {
   readonly #options: GroupLookOptions & NodeAccessOptions;
   readonly #nodes: NodeGroups;
+  readonly #rules: LoadBalancerRules;
   readonly held: HeldGroups;
   #groups: readonly SecurityGroup[] = [];
   #ofNodes: readonly SecurityGroup[] = [];
@@ -60,6 +63,14 @@ export class NodeAccess implements BackEndAccess {
     this.held = new HeldGroups({ client, clock });
     const named = (): readonly string[] => options.config().nodeSecurityGroups;
     this.#nodes = new NodeGroups({ client, clock, named, own });
+    this.#rules = new LoadBalancerRules({
+      client,
+      clock,
+      shown: () => this.#ofNodes,
+      judge: (instanceIds) => this.#judge(instanceIds),
+      allow: (groupId, rules, call) => this.#allow(groupId, rules, call),
+      withOwnRules: async (call) => (await this.#ownRules(call)).map(({ GroupId = '' }) => GroupId),
+    });
   }
 
   /** Whether NLBs have the shared group: with `DisableSecurityGroupIngress` nobody is let in by it. */
@@ -109,9 +120,10 @@ export class NodeAccess implements BackEndAccess {
     }
   }
 
-  /** In a look, so that `isOpen` can tell. */
   async learn(instanceIds: readonly string[], call: CallContext): Promise<void> {
-    if (this.usesShared) await this.#nodes.learn(instanceIds, call);
+    if (!this.usesShared) return;
+    await this.#nodes.learn(instanceIds, call);
+    await this.#rules.learn(this.#judge(instanceIds).groups.keys(), call);
   }
 
   /**
@@ -175,10 +187,8 @@ export class NodeAccess implements BackEndAccess {
   /** Rules of this program that let these groups in, which stay: those of others for them are left alone. */
   async withdraw(sourceIds: ReadonlySet<string>, call: CallContext): Promise<void> {
     if (sourceIds.size === 0) return;
-    const { client, cluster } = this.#options;
-    const Filters = [{ Name: `tag:${CLUSTER_TAG}`, Values: [cluster.id] }];
-    const rules = await pages(client.ec2, call, 'DescribeSecurityGroupRules', { Filters, MaxResults: 1_000 });
-    for (const { GroupId = '', ReferencedGroupInfo, SecurityGroupRuleId = '' } of rules) {
+    const { client } = this.#options;
+    for (const { GroupId = '', ReferencedGroupInfo, SecurityGroupRuleId = '' } of await this.#ownRules(call)) {
       const { GroupId: sourceId = '' } = ReferencedGroupInfo ?? {};
       if (!sourceIds.has(sourceId)) continue;
       // Before it is asked for: the answer may be lost.
@@ -189,20 +199,9 @@ export class NodeAccess implements BackEndAccess {
 
   /** What groups of nodes have for this NLB itself, as cloud-provider-aws would. `instanceIds`: its targets. Pure. */
   rulesFor(loadBalancer: string, instanceIds: readonly string[]): SeenNodeRules {
-    const all = this.#ofNodes.map(({ IpPermissions = [] }) => IpPermissions);
-    const ids = [...this.#judge(instanceIds).groups.keys()];
-    // One that no look shows is believed to have what it was given.
-    const shown = ids.filter(
-      (id) => !this.#opened.has(`${id} ${loadBalancer}`) || this.#permissionsOf(id) !== undefined,
-    );
-    const groups = shown.map((id) => this.#permissionsOf(id) ?? []);
-    return seenNodeRules(groups, all, loadBalancer);
+    return this.#rules.of(loadBalancer, instanceIds);
   }
 
-  /**
-   * In the groups of these instances exactly these rules are for this NLB, in others none. Where it is not clear which of its groups is an
-   * instance's, all of them stay as they are.
-   */
   async setRules(
     loadBalancer: string,
     rules: NodeRules,
@@ -211,40 +210,25 @@ export class NodeAccess implements BackEndAccess {
   ): Promise<Closed | undefined> {
     if (!this.usesShared) return undefined;
     await this.#nodes.learn(instanceIds, call);
-    const { groups, ofUnclear, unclear } = this.#judge(instanceIds);
-    const others = [...this.#tagged()].filter((id) => !groups.has(id) && !ofUnclear.has(id));
-    const closed = await eachGroup({ groups, unclear }, call, async (id) => {
-      const { add, remove } = ruleChanges(this.#permissionsOf(id) ?? [], loadBalancer, rules);
-      await this.#admit(id, loadBalancer, add, call);
-      await this.#revoke(id, remove, call);
-    });
-    // Where no instance can be let in, nothing is taken from those that are.
-    if (groups.size === 0 && closed) return closed;
-    for (const id of others) {
-      const { add, remove } = ruleChanges(this.#permissionsOf(id) ?? [], loadBalancer, {});
-      // One that is handed on to another load balancer has to go first.
-      if (groups.size === 0) await this.#revoke(id, remove, call);
-      await this.#admit(id, loadBalancer, add, call);
-      if (groups.size > 0) await this.#revoke(id, remove, call);
-    }
-    return closed;
+    return this.#rules.set(loadBalancer, rules, instanceIds, call);
   }
 
-  /** What other nodes have for this NLB, those that join have too. `false`: they have nothing for it. */
   async spreadRules(
     loadBalancer: string,
     instanceIds: readonly string[],
     call: CallContext,
   ): Promise<Closed | boolean> {
-    const all = this.#ofNodes.flatMap(({ IpPermissions = [] }) => IpPermissions);
-    const rules = ownRulesIn(all, loadBalancer);
-    if (!this.usesShared || Object.keys(rules).length === 0) return false;
+    if (!this.usesShared) return false;
     await this.#nodes.learn(instanceIds, call);
-    const closed = await eachGroup(this.#judge(instanceIds), call, async (id) => {
-      const { add } = ruleChanges(this.#permissionsOf(id) ?? [], loadBalancer, rules);
-      await this.#admit(id, loadBalancer, add, call);
-    });
-    return closed ?? true;
+    return this.#rules.spread(loadBalancer, instanceIds, call);
+  }
+
+  async clearRules(loadBalancer: string, hadNoGroups: boolean, call: CallContext): Promise<void> {
+    if (this.usesShared) await this.#rules.clear(loadBalancer, hadNoGroups, call);
+  }
+
+  hasCleared(loadBalancer: string): boolean {
+    return this.#rules.hasCleared(loadBalancer);
   }
 
   releaseShared(call: CallContext): Promise<boolean> {
@@ -270,6 +254,13 @@ export class NodeAccess implements BackEndAccess {
     this.#sharedId = undefined;
     look.recent.deleted(id);
     return true;
+  }
+
+  /** Of this cluster, wherever they are. */
+  #ownRules(call: CallContext): Promise<readonly SecurityGroupRule[]> {
+    const { client, cluster } = this.#options;
+    const Filters = [{ Name: `tag:${CLUSTER_TAG}`, Values: [cluster.id] }];
+    return pages(client.ec2, call, 'DescribeSecurityGroupRules', { Filters, MaxResults: 1_000 });
   }
 
   #judge(instanceIds: readonly string[]): JudgedGroups {
@@ -298,17 +289,6 @@ export class NodeAccess implements BackEndAccess {
     const description = `${DESCRIPTION} ${cluster.name}`.slice(0, 255);
     await this.#allow(GroupId, [{ rule: `all ${sourceId}`, description }], call);
     this.#opened.set(`${GroupId} ${sourceId}`, at);
-  }
-
-  async #admit(
-    GroupId: string,
-    loadBalancer: string,
-    rules: readonly DescribedRule[],
-    call: CallContext,
-  ): Promise<void> {
-    const at = this.#options.clock.monotonic();
-    await this.#allow(GroupId, rules, call);
-    if (rules.length > 0) this.#opened.set(`${GroupId} ${loadBalancer}`, at);
   }
 
   async #allow(GroupId: string, rules: readonly DescribedRule[], call: CallContext): Promise<void> {
@@ -371,42 +351,4 @@ export class NodeAccess implements BackEndAccess {
     this.#knowShared(id);
     return id;
   }
-}
-
-type Refusal = Error & Pick<CloudError, 'code'>;
-
-/** Where the cloud is not reached, or asks for a pause, the others are not tried either. */
-const OF_ALL = ['unavailable', 'timeout', 'throttled', 'retry-after', 'unauthenticated'] as const;
-
-const isRefusal = (error: unknown): error is Refusal =>
-  isCloudError(error) && !OF_ALL.some((code) => error.code === code);
-
-/** One group that cannot be changed keeps no other out. */
-async function eachGroup(
-  { groups, unclear }: Pick<JudgedGroups, 'groups' | 'unclear'>,
-  call: CallContext,
-  change: (group: string) => Promise<void>,
-): Promise<Closed | undefined> {
-  const [firstUnclear] = unclear.values();
-  let error: CloudError | undefined;
-  const refused = new Set<string>();
-  for (const [group, instances] of groups) {
-    try {
-      await change(group);
-    } catch (thrown) {
-      call.signal.throwIfAborted();
-      if (!isRefusal(thrown)) throw thrown;
-      for (const id of instances) refused.add(id);
-      error ??= refusedRule(group, thrown);
-    }
-  }
-  error ??= firstUnclear;
-  return error && { instances: new Set([...unclear.keys(), ...refused]), error, refused };
-}
-
-function refusedRule(group: string, cause: Refusal): CloudError {
-  if (cause.code === 'quota') return new CloudError('quota', cause.message, { cause });
-  return new CloudError(cause.code, `security group ${group} gets no rule for load balancers: ${cause.message}`, {
-    cause,
-  });
 }

@@ -12,7 +12,7 @@ export type NodeRules = Readonly<Record<RuleText, 'client' | 'health'>>;
 
 /** What the groups of nodes have for one load balancer. */
 export interface SeenNodeRules {
-  /** Those that every group of its targets has, whosever they are; `null`: all that it needs, as it has no target, or no look shows any of these groups. */
+  /** Those that every group of its targets has, whosever they are; `null`: all that it needs, as it has no target. */
   readonly everywhere: readonly RuleText[] | null;
   /** Those that any group has for it alone. */
   readonly own: readonly RuleText[];
@@ -58,7 +58,7 @@ export function hasNodeRules({ everywhere, own }: SeenNodeRules, wanted: NodeRul
   return Object.keys(wanted).every((rule) => everywhere?.includes(rule) ?? true) && own.every((rule) => rule in wanted);
 }
 
-/** `groups`: of its targets, those that a look shows. */
+/** `groups`: of its targets. */
 export function seenNodeRules(
   groups: readonly (readonly IpPermission[])[],
   all: readonly (readonly IpPermission[])[],

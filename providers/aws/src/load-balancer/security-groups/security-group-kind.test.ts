@@ -6,6 +6,7 @@ import { FakeClock } from '@outrigger/testing';
 import type { AwsClient } from '../../client/aws-client.ts';
 import { aService } from '../annotations/a-service.suite.ts';
 import { settingsOf } from '../annotations/service-settings.ts';
+import { InUse } from '../in-use.ts';
 import { aCall } from '../scripted-aws.suite.ts';
 import { Ec2Groups } from './ec2-groups.suite.ts';
 import { GroupLook } from './group-look.ts';
@@ -26,6 +27,7 @@ function rig() {
     client: cloud.client as unknown as AwsClient,
     look,
     access,
+    inUse: new InUse(clock),
     facts: () => ({ clusterTags: { [CLUSTER]: 'owned' }, vpcId: 'vpc-1', subnetsFor: () => [], rangesOf: () => [] }),
     settingsOf: (desired) => settingsOf(desired.service, {}),
   });
@@ -170,6 +172,31 @@ test('one that nobody refers to goes by two requests, and one of whose interface
   await clock.advance(5_000);
   assert.equal(await kind.delete(second.id, aCall), undefined);
   assert.equal(cloud.groups.has(second.id), false);
+});
+
+test('of one whose interfaces there is no answer nodes let in what may still have it, and after ten minutes it is said why it stays', async () => {
+  const { access, clock, cloud, kind, wanted } = rig();
+  const nodes = cloud.put('nodes', { [CLUSTER]: 'owned' });
+  cloud.instances.set('i-1', [nodes]);
+  const { id } = await kind.create(wanted(), aCall);
+  await access.open(id, ['i-1'], aCall);
+  cloud.inUse.add(id);
+  cloud.mayNotRead.add('DescribeNetworkInterfaces');
+  for (let pass = 0; pass < 30; pass++) {
+    assert.equal((await kind.delete(id, aCall))?.pollAfterMs, 20_000);
+    assert.deepEqual(cloud.rules(nodes), [`all ${id}`]);
+    await clock.advance(20_000);
+  }
+  await assert.rejects(async () => kind.delete(id, aCall), {
+    code: 'conflict',
+    message: new RegExp(`within 10 minutes: security group ${id} is in use: UnauthorizedOperation`, 'u'),
+  });
+  assert.deepEqual(cloud.rules(nodes), [`all ${id}`]);
+  cloud.mayNotRead.clear();
+  cloud.inUse.clear();
+  await clock.advance(5_000);
+  assert.equal(await kind.delete(id, aCall), undefined);
+  assert.deepEqual([cloud.rules(nodes), cloud.groups.has(id)], [[], false]);
 });
 
 test('one that rules of others let in stays, and it is said whose', async () => {

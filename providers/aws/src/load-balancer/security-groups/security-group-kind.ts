@@ -1,9 +1,15 @@
 /** The security group that a load balancer has for itself: who may reach its ports. A part like any other. */
-import { CloudError, isCloudError, type CallContext, type LoadBalancerService } from '@outrigger/cloud-provider';
+import {
+  asError,
+  CloudError,
+  isCloudError,
+  type CallContext,
+  type LoadBalancerService,
+} from '@outrigger/cloud-provider';
 import type { Begun, ListedPart, PartKind } from '@outrigger/provider-kit';
 import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { SecurityGroup } from '../../client/generated/ec2.ts';
-import { IN_USE_MS, LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
+import { LOAD_BALANCER, SECURITY_GROUP, type KindSetup } from '../frame.ts';
 import { loadBalancerName } from '../names.ts';
 import { hasNoGroups, readSurely } from '../nlb/nlb-setup.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
@@ -15,7 +21,7 @@ import { classicGroupName, nlbGroupName } from './group-names.ts';
 import type { NodeAccess } from './node-access.ts';
 import { permissionOf, rulesIn, rulesOf, type RuleText } from './rules.ts';
 
-export interface SecurityGroupSetup extends Pick<KindSetup, 'client' | 'facts' | 'settingsOf'> {
+export interface SecurityGroupSetup extends Pick<KindSetup, 'client' | 'facts' | 'inUse' | 'settingsOf'> {
   readonly look: GroupLook;
   readonly access: NodeAccess;
 }
@@ -126,20 +132,20 @@ class SecurityGroupKind implements PartKind {
 
   /** EC2 keeps a group that network interfaces have, of a load balancer for minutes, and one that rules refer to: those are looked for then. */
   readonly delete: PartKind['delete'] = async (id, call): Promise<Begun | void> => {
-    const { access, client, look } = this.#setup;
-    const inUse = { handle: `security group ${id}: still in use`, pollAfterMs: IN_USE_MS };
+    const { access, client, inUse, look } = this.#setup;
     const remove = (): Promise<unknown> => client.ec2(call, 'DeleteSecurityGroup', { GroupId: id });
-    // Who may not ask, or has no answer, learns it from the deletion.
-    if (await access.held.has(id, call).catch(() => false)) return inUse;
+    // Who may not ask, or has no answer, learns it from the deletion: then it may be a load balancer's still, which nodes have to let in.
+    const held = await access.held.has(id, call).catch(asError);
+    if (held === true) return inUse.securityGroup(id);
     try {
       await remove().catch(async (error: unknown) => {
-        if (!isDependency(error)) throw error;
+        if (!isDependency(error) || held) throw error;
         await access.close(id, call);
         await remove();
       });
     } catch (error) {
       if (!isDependency(error)) throw error;
-      return inUse;
+      return inUse.securityGroup(id, held || asError(error));
     }
     look.recent.deleted(id);
   };

@@ -50,6 +50,16 @@ test('other clusters’ subnets, and zones without load balancers, are left out;
   assert.equal(chosen(all, { isInternal: true }), 'c1 d1');
 });
 
+test('a subnet that is set aside for other namespaces is chosen for those alone, unless it is the cluster’s, or has the load balancer already', () => {
+  const all = [subnet('a1', { allowed: ['web'] }), subnet('b1', { allowed: ['web'], cluster: 'own' }), subnet('c1')];
+  const leave = (namespace: string) => ({ namespace, mayUse: () => true, refused: () => assert.fail() });
+  assert.equal(chosen(all, { leave: leave('shop') }), 'b1 c1');
+  assert.equal(chosen(all, { leave: leave('shop'), current: ['subnet-a1'] }), 'a1 b1 c1');
+  assert.equal(chosen(all, { leave: leave('web') }), 'a1 b1 c1');
+  const [first] = all;
+  assert.equal(chosen([{ ...first!, allowed: ['*'] }], { leave: leave('shop') }), 'a1');
+});
+
 test('a full subnet gets no new load balancer, and keeps the one that it has', () => {
   const all = [subnet('a1', { freeAddresses: 7 }), subnet('a2'), subnet('b1', { freeAddresses: 0 })];
   assert.equal(chosen(all), 'a2');

@@ -10,7 +10,7 @@ export interface SubnetRequest {
   readonly families: readonly IPFamily[];
   /** Where it is already: what it has it keeps as long as it may. Default: nowhere. */
   readonly current?: readonly string[] | undefined;
-  /** Of those that are named. Default: all. */
+  /** Default: all. */
   readonly leave?: SubnetLeave | undefined;
 }
 
@@ -51,12 +51,13 @@ function refuse(name: string, why: string): never {
 /** As cloud-provider-aws, but that what the load balancer has already comes first, and what has room for one before what has none. */
 function discover(
   all: readonly SubnetFacts[],
-  { current = [], families, isInternal }: SubnetRequest,
+  { current = [], families, isInternal, leave }: SubnetRequest,
 ): readonly SubnetFacts[] {
   const role = isInternal ? 'internal-elb' : 'elb';
   const usable = all.filter(
     (one) =>
       one.cluster !== 'other' &&
+      (one.cluster === 'own' || current.includes(one.id) || isFor(one, leave)) &&
       one.isRegular &&
       (isInternal || one.isPublic) &&
       families.every((family) => one.families.includes(family)),
@@ -77,6 +78,10 @@ function discover(
   return chosen;
 }
 
+/** Set aside for the Service's namespace, or for none. */
+const isFor = ({ allowed }: SubnetFacts, leave: SubnetLeave | undefined): boolean =>
+  !leave || allowed.length === 0 || ['*', leave.namespace].some((one) => allowed.includes(one));
+
 function compare(
   a: readonly boolean[],
   b: readonly boolean[],
@@ -96,7 +101,7 @@ function nothingFor(
   const what = `no subnet of the VPC is fit for ${isInternal ? 'an internal' : 'a public'} load balancer`;
   if (usable.length > 0) return `${what}: each has fewer than ${FREE_ADDRESSES} free addresses`;
   const needs = [
-    'the tag kubernetes.io/cluster/<id> of this cluster, or of none',
+    'the tag kubernetes.io/cluster/<id> of this cluster, or of none and not set aside for other namespaces',
     ...(isInternal ? [] : ['a route to an internet gateway']),
     ...(families.includes('IPv6') ? ['IPv6 addresses'] : []),
   ];

@@ -26,8 +26,11 @@ export interface NetworkFacts {
   readonly subnets: readonly SubnetFacts[];
 }
 
-/** Which subnets a Service may name. */
+/** Which subnets a Service may have. */
 export interface SubnetLeave {
+  /** The Service's. */
+  readonly namespace: string;
+  /** Of those that it names. */
   readonly mayUse: (id: string) => boolean;
   /** Of a name that is none of those. */
   readonly refused: (name: string) => CloudError;

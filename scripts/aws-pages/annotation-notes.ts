@@ -1,5 +1,5 @@
-/** What the page of annotations says of each beside the table: nothing that ships reads it. */
-import type { AnnotationKey } from './annotation-rows.ts';
+/** What the page of annotations says of each beside the table. */
+import type { AnnotationKey } from '../../providers/aws/src/load-balancer/annotations/annotation-rows.ts';
 
 export interface AnnotationNote {
   readonly for: 'both' | 'NLB' | 'CLB';

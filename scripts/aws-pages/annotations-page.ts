@@ -1,10 +1,13 @@
 /** `providers/aws/docs/annotations.md`, from the table of annotations and the notes on them. */
 import { annotationNotes } from './annotation-notes.ts';
-import { annotationRows, type AnnotationKey } from './annotation-rows.ts';
+import {
+  annotationRows,
+  type AnnotationKey,
+} from '../../providers/aws/src/load-balancer/annotations/annotation-rows.ts';
 
 const HEAD = `# Annotations of Services
 
-Generated from \`src/load-balancer/annotations/annotation-rows.ts\` and \`annotation-notes.ts\` by \`npx node scripts/aws-annotations-page.ts\`; do not edit.
+Generated from \`providers/aws/src/load-balancer/annotations/annotation-rows.ts\` and \`scripts/aws-pages/annotation-notes.ts\` by \`npx node scripts/aws-annotations-page.ts\`; do not edit.
 
 These are the annotations of cloud-provider-aws, with its names and its meaning; all of them are served since 0.1.0. *For*: the kind of load balancer, Network (NLB) or
 Classic (CLB); for the other kind it is ignored, with an Event. *Since*: the release of cloud-provider-aws that has it first. *Differs*: where the answer is not the one of
