@@ -1,13 +1,14 @@
 /** The fake OpenStack as a fixture of the conformance suite, without sockets. */
 import type { CloudProvider, NodeRef } from '@outrigger/cloud-provider';
-import type { CloudFailure, ProviderFixture } from '@outrigger/conformance';
+import type { CloudFailure, NamedThing, ProviderFixture } from '@outrigger/conformance';
 import { FakeClock } from '@outrigger/testing';
 import { fakeCloudConf, NOWHERE } from '../fake/fake-cloud-conf.ts';
-import { createFakeOpenStack } from '../fake/fake-openstack.ts';
+import { createFakeOpenStack, type FakeOpenStack } from '../fake/fake-openstack.ts';
 import type { FaultEffect } from '../fake/fault-rules.ts';
 import { inProcessFetch } from '../fake/in-process-fetch.ts';
 import { seededRandom } from '../fake/seeded-random.ts';
-import { seedProject } from '../fake/seed-project.ts';
+import { seedProject, type SeededProject } from '../fake/seed-project.ts';
+import { annotationTable, type AnnotationKey } from './load-balancer/desired/annotation-table.ts';
 import { createOpenStackProvider } from './openstack-provider.ts';
 
 export interface OpenStackFixture extends ProviderFixture {
@@ -81,6 +82,7 @@ export async function openStackFixture({
       // Each project has one that is called so.
       ...networking.securityGroups.groups.all().flatMap(({ id, name }) => (name === 'default' ? [] : [id])),
     ],
+    createNamedThings: async (namespace) => namedThings(cloud, seeded, namespace),
     createForeignRoute: async (destination, { name }) => {
       const router = networking.routers.routers.get(seeded.router.id) ?? seeded.router;
       const nexthop = portsOf(name)[0]?.fixed_ips[0]?.ip_address ?? '';
@@ -96,6 +98,46 @@ export async function openStackFixture({
     deleteVolume: async ({ handle }) => void cloud.volumes.volumes.delete(handle),
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+/** A tag says for whom they are. */
+function namedThings(
+  { networking, octavia: { store } }: FakeOpenStack,
+  { project, publicNetwork }: SeededProject,
+  namespace: string | undefined,
+): readonly NamedThing[] {
+  const { floatingIps, networks, ports, routers } = networking;
+  const tags = namespace === undefined ? [] : [`outrigger-namespace=${namespace}`];
+  const its = { name: 'of-others', project_id: project.id, tags };
+  const network = networks.addNetwork(its);
+  const subnet = networks.addSubnet(network, {
+    ...its,
+    cidr: namespace === undefined ? '10.77.1.0/24' : '10.77.2.0/24',
+  });
+  routers.add({ ...its, external: publicNetwork, subnets: [subnet] });
+  const port = ports.add({ ...its, network_id: network.id });
+  const { floating_ip_address: requestedIP, id: floatingIP } = floatingIps.add({
+    ...its,
+    floating_network_id: publicNetwork.id,
+  });
+  floatingIps.floatingIps.change(floatingIP, { tags });
+  const named = (kind: string, id: string, key: AnnotationKey): NamedThing => ({
+    kind,
+    id,
+    wish: { annotations: { [annotationTable[key].name]: id } },
+    isUsed: async () => {
+      const members = [...store.pools.keys()].flatMap((pool) => store.membersOf(pool));
+      return JSON.stringify([[...store.loadBalancers.values()], members]).includes(id);
+    },
+  });
+  const isUsed = async (): Promise<boolean> => Boolean(floatingIps.floatingIps.get(floatingIP)?.port_id);
+  return [
+    named('network', network.id, 'networkId'),
+    named('subnet', subnet.id, 'subnetId'),
+    named('subnet', subnet.id, 'memberSubnetId'),
+    named('port', port.id, 'portId'),
+    { kind: 'floating-ip', id: floatingIP, wish: { requestedIP }, isUsed },
+  ];
 }
 
 function effectOf(how: CloudFailure, failing: 'status' | 'proxy'): FaultEffect {

@@ -1,6 +1,6 @@
 /**
  * Every key of `cloud.conf` that cloud-provider-openstack reads, and what becomes of it here: the one table from which the
- * file is read and, with `cloud-conf-meanings.ts`, its page is made. Source: pkg/client/client.go, pkg/openstack/openstack.go,
+ * file is read and, with `scripts/openstack-pages/cloud-conf-meanings.ts`, its page is made. Source: pkg/client/client.go, pkg/openstack/openstack.go,
  * pkg/util/metadata/metadata.go.
  */
 import type {

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each answer of Nova.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError, type Instance, type InstanceAnswer, type NodeRef } from '@outrigger/cloud-provider';

@@ -315,3 +315,56 @@ test('one that was kept earlier stays when the Service becomes internal', async 
   await rig.bring({ ...internal, annotations: { ...internal.annotations, ...annotated({ keepFloatingIP: 'false' }) } });
   assert.deepEqual(addressesOf(rig), { [ip]: false });
 });
+
+for (const hostname of [undefined, 'web.example']) {
+  test(`the old one is put back where the status does not say its address: ${hostname ?? 'none'}`, async () => {
+    const { rig, was } = await openServed(hostname === undefined ? {} : { annotations: annotated({ hostname }) });
+    const { floatingIps } = rig.cloud.networking.floatingIps;
+    const [{ floating_ip_address: ip } = assert.fail()] = floatingIps.all();
+    for (const { id } of floatingIps.all()) floatingIps.change(id, { port_id: null, fixed_ip_address: null });
+    const { port } = rig.seeded.addNode({ name: 'a-person-s' });
+    const { floating_ip_address: requestedIP, id } = rig.cloud.networking.floatingIps.add({
+      floating_network_id: rig.seeded.publicNetwork.id,
+      project_id: rig.seeded.project.id,
+      port_id: port.id,
+    });
+    floatingIps.change(id, { tags: [`outrigger-namespace=${was.namespace}`] });
+    const { refused } = await rig.bring({ ...was, ingress: hostname === undefined ? [] : [{ hostname }], requestedIP });
+    assert.match(refused?.message ?? '', /is attached elsewhere/u);
+    assert.deepEqual(addressesOf(rig), { [ip]: true, [requestedIP]: true });
+  });
+}
+
+test('an annotation that names an address of another changes nothing of it', async () => {
+  const { rig, was } = await openServed();
+  const { ingress } = await rig.bring(serviceNamed('another', { namespace: 'another' }));
+  const [{ ip: foreign = '' } = {}] = ingress;
+  const [{ ip = '' } = {}] = was.ingress;
+  const { floatingIps } = rig.cloud.networking.floatingIps;
+  const before = floatingIps.all().find((one) => one.floating_ip_address === foreign);
+  const [{ id } = assert.fail()] = floatingIps.all().filter((one) => one.floating_ip_address === ip);
+  floatingIps.change(id, { port_id: null, fixed_ip_address: null });
+  const name = 'loadbalancer.openstack.org/load-balancer-address';
+  assert.ok(was.annotations[name] === ip);
+  const plan = await rig.bring({ ...was, ingress: [], annotations: { ...was.annotations, [name]: foreign } });
+  assert.deepEqual([plan.refused, addressesOf(rig)], [undefined, { [ip]: true, [foreign]: true }]);
+  assert.deepEqual(floatingIps.get(before?.id ?? ''), before);
+});
+
+for (const formOf of [
+  (ip: string) => `::ffff:${ip}`,
+  (ip: string) => ip.replace(/\.(\d+)$/u, (_, last: string) => `.${last.padStart(3, '0')}`),
+]) {
+  test(`one that is asked for in another form is the same: ${formOf('203.0.113.3')}`, async () => {
+    const { rig, was } = await openServed();
+    const { floatingIps } = rig.cloud.networking;
+    const { floating_ip_address: address, id } = floatingIps.add({
+      floating_network_id: rig.seeded.publicNetwork.id,
+      floating_ip_address: '203.0.113.9',
+      project_id: rig.seeded.project.id,
+    });
+    floatingIps.floatingIps.change(id, { tags: [`outrigger-namespace=${was.namespace}`] });
+    const plan = await rig.bring({ ...was, requestedIP: formOf(address) });
+    assert.deepEqual([plan.refused, plan.ingress[0]?.ip, addressesOf(rig)], [undefined, address, { [address]: true }]);
+  });
+}

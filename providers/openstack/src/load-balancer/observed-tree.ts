@@ -4,7 +4,7 @@ import type { ProvisioningStatus } from './octavia-wire.ts';
 
 /**
  * For how long something is not what it was asked to become: `finish` and `rebuild` are to be acted on. In its time, and once
- * it is ACTIVE, `no`.
+ * it is ACTIVE, `no`. Of what is in ERROR: what is to be done about that now; `no`: nothing yet, as something was tried a short while ago.
  */
 export type Lateness = 'no' | 'finish' | 'rebuild';
 

@@ -35,6 +35,7 @@ import { LearnedFacts } from './learned-facts.ts';
 import { identityOf, namedBy } from './service-identity.ts';
 import { ofKnownServers } from './desired/members.ts';
 import { ExternalNetwork } from './observe/floating-networks.ts';
+import { LatenessTracker } from './observe/lateness.ts';
 import { Observer } from './observe/observe.ts';
 import { SubnetCidrs } from './observe/read-lists.ts';
 import { PartReader } from './observe/read-parts.ts';
@@ -88,7 +89,8 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     this.#facts = new LearnedFacts(clock);
     this.#externalNetwork = new ExternalNetwork(clock);
     this.#settling = new Settling(client, clock);
-    this.#octavia = new OctaviaChanges(client, this.#settling);
+    const lateness = new LatenessTracker(clock);
+    this.#octavia = new OctaviaChanges(client, this.#settling, lateness);
     this.#reader = new PartReader({ client, clock, home });
     this.#observer = new Observer({
       client,
@@ -97,6 +99,7 @@ export class OpenStackLoadBalancers implements LoadBalancers {
       cluster,
       previousClusterName,
       facts: this.#facts,
+      lateness,
       externalNetwork: this.#externalNetwork,
       subnets: this.#subnets,
       config,

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which rules, ports and other writers of a security group can be in the way.
 import { strict as assert } from 'node:assert';
 import { test, type TestContext } from 'node:test';
 import { isCloudError, type Logger } from '@outrigger/cloud-provider';

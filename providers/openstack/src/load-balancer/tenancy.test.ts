@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each thing that one namespace could take from another.
 /** What a Service of one namespace cannot do to another's by what it names. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';

@@ -1,5 +1,4 @@
 /** For tests: that a plan says in `touches` whatever it uses that is not the Service's own. The host judges nothing but what is said. */
-import { strict as assert } from 'node:assert';
 import {
   sameOwner,
   type BackEnd,
@@ -8,6 +7,7 @@ import {
   type LoadBalancerPlan,
   type Owner,
 } from '@outrigger/cloud-provider';
+import { assertTouchesDeclared as assertDeclared } from '../../../../packages/conformance/src/provider/declared-touches.ts';
 import type { FakeOpenStack } from '../../fake/fake-openstack.ts';
 import { ownersIn } from './ownership.ts';
 
@@ -26,17 +26,13 @@ export function assertTouchesDeclared(
   { cloud, config, nodes }: World,
 ): void {
   if (actions.length === 0) return;
-  const { others = [], owner } = desired;
-  const free = new Set([...idsIn(config), ...nodesThings(cloud, nodes), ...ownThings(cloud, owner, parts)]);
+  const free = new Set([...idsIn(config), ...nodesThings(cloud, nodes), ...ownThings(cloud, desired.owner, parts)]);
   for (const action of actions) {
-    const claimed = action.kind === 'claim' && parts.some(({ id, owner: whose }) => id === action.id && !whose);
-    for (const id of idsIn(action.input)) {
+    const used = idsIn(action.input).flatMap((id) => {
       const kind = kindOf(cloud, id);
-      if (kind === undefined || free.has(id) || (claimed && id === action.id)) continue;
-      const isSaid = action.touches?.some((one) => one.kind === kind && one.id === id);
-      const isAllowed = others.some((one) => one.kind === kind && one.id === id && one.mayUse);
-      assert.ok(isSaid && isAllowed, `${action.summary}: undeclared touch of the ${kind} ${id}`);
-    }
+      return kind === undefined || free.has(id) ? [] : [{ kind, id }];
+    });
+    assertDeclared(action, used, desired, parts);
   }
 }
 

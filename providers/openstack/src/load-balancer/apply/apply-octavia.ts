@@ -7,6 +7,7 @@ import {
   sameOwner,
 } from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
+import type { LatenessTracker } from '../observe/lateness.ts';
 import { readLoadBalancer } from '../observe/read-lists.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { isLeft, ownersIn } from '../ownership.ts';
@@ -22,10 +23,12 @@ export type Carried = Exclude<LoadBalancerActionResult, { readonly kind: 'failed
 export class OctaviaChanges {
   readonly #client: ApiClient;
   readonly #settling: Settling;
+  readonly #lateness: LatenessTracker;
 
-  constructor(client: ApiClient, settling: Settling) {
+  constructor(client: ApiClient, settling: Settling, lateness: LatenessTracker) {
     this.#client = client;
     this.#settling = settling;
+    this.#lateness = lateness;
   }
 
   /** Whether a second VIP is to be had, Neutron's subnets and the driver alone know. */
@@ -52,8 +55,9 @@ export class OctaviaChanges {
     return { ...this.#pending(id), made: { kind: 'load-balancer', id } };
   }
 
-  async change({ loadBalancerId: id, request }: ChangeOf<'octavia'>, call: CallContext): Promise<Carried> {
+  async change({ loadBalancerId: id, mends, request }: ChangeOf<'octavia'>, call: CallContext): Promise<Carried> {
     return this.#whenReady(id, call, async () => {
+      if (mends !== undefined) this.#lateness.noteTried(mends);
       if (request.method === 'DELETE') await this.#sendDelete(request, call);
       else await this.#client.request(call, request);
     });

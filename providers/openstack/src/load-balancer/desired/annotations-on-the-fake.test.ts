@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Rig, callContext, served, serviceNamed } from '../rig.suite.ts';
-import { annotationNotes } from './annotation-notes.ts';
+import { annotationNotes } from '../../../../../scripts/openstack-pages/annotation-notes.ts';
 import { annotationTable, type AnnotationKey, type AnnotationRow } from './annotation-table.ts';
 import { annotated, portOf } from './tree-inputs.suite.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LoadBalancerPart } from '@outrigger/cloud-provider';
+import { annotationTable } from './annotation-table.ts';
 import { declaredAnnotations, declaredFeatures, keepsFloatingIP, lockKeyOf, selectBackEnds } from './declared.ts';
 import { annotated, backEndOf, idOf, serviceOf } from './tree-inputs.suite.ts';
 
@@ -76,6 +77,26 @@ test('only what is read is declared, without our own kinds of value', () => {
     declaredAnnotations.every(
       ({ values }) => typeof values !== 'string' || ['string', 'boolean', 'integer'].includes(values),
     ),
+  );
+});
+
+test('each annotation that names something of the project is marked as dangerous', () => {
+  const marked = declaredAnnotations.filter(({ dangerous }) => dangerous !== undefined).map(({ name }) => name);
+  const keys = [
+    'floatingNetworkId',
+    'floatingSubnetId',
+    'floatingSubnet',
+    'floatingSubnetTags',
+    'networkId',
+    'subnetId',
+    'memberSubnetId',
+    'portId',
+    'tlsContainerRef',
+    'loadBalancerId',
+  ] as const;
+  assert.deepEqual(
+    marked,
+    keys.map((key) => annotationTable[key].name),
   );
 });
 

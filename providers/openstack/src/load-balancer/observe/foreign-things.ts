@@ -1,5 +1,11 @@
 /** What each Service names, or has attached to its load balancer, and that is no part of its own. */
-import { sameOwner, type CallContext, type ForeignThing, type LoadBalancerPart } from '@outrigger/cloud-provider';
+import {
+  canonicalAddress,
+  sameOwner,
+  type CallContext,
+  type ForeignThing,
+  type LoadBalancerPart,
+} from '@outrigger/cloud-provider';
 import type { ApiClient } from '../../client/api-client.ts';
 import { readIfThere } from '../../client/read-one.ts';
 import type { LoadBalancerSettings } from '../desired/service-options.ts';
@@ -55,8 +61,9 @@ function floatingIPsOf(
   const balancers = parts.filter(({ kind, owner: whose }) => kind === 'load-balancer' && sameOwner(whose, owner));
   const attached = new Set(balancers.flatMap((part) => loadBalancerIn(part).floatingIPs.map(({ id }) => id)));
   const servedAt = { namespace: service.namespace, addresses: service.ingress.map(({ ip }) => ip) };
+  const asked = canonicalAddress(service.requestedIP ?? '');
   return floatingIPs
-    .filter((one) => attached.has(one.id) || one.floating_ip_address === service.requestedIP)
+    .filter((one) => attached.has(one.id) || one.floating_ip_address === asked)
     .filter(({ id }) => !parts.some((part) => part.kind === 'floating-ip' && part.id === id && part.owner))
     .map((one) => foreignFloatingIP(one, servedAt, around));
 }

@@ -1,4 +1,4 @@
-/** Remembers since when something is not ACTIVE. Lost with the process: then the time begins anew. */
+/** Remembers since when something is not ACTIVE, and what was tried against an ERROR. Lost with the process: then both begin anew. */
 import type { Clock } from '@outrigger/cloud-provider';
 import type { Lateness } from '../observed-tree.ts';
 import type { ProvisioningStatus } from '../octavia-wire.ts';
@@ -16,6 +16,10 @@ const CHILD: Patience = { finishMs: 3_000, rebuildMs: 60_000 };
 /** It waits for its machine to boot: minutes are usual. In ERROR it is given up after the first of the two. */
 const LOAD_BALANCER: Patience = { finishMs: 60_000, rebuildMs: 360_000 };
 const FORGET_AFTER_MS = 3_600_000;
+/** A change that fails leaves a child in ERROR while the load balancer serves on as before: it is changed again, and only then made anew. */
+const CHANGES_BEFORE_REBUILD = 3;
+const FIRST_WAIT_MS = 10_000;
+const LONGEST_WAIT_MS = 300_000;
 
 interface Wait {
   readonly status: ProvisioningStatus;
@@ -23,9 +27,17 @@ interface Wait {
   seenAt: number;
 }
 
+/** `count`: of what was tried, `at`: the last time. */
+interface Tries {
+  readonly count: number;
+  readonly at: number;
+}
+
 export class LatenessTracker {
   readonly #clock: Clock;
   readonly #waits = new Map<string, Wait>();
+  /** By the place of what is in ERROR: its ID is another each time it is made anew. */
+  readonly #tries = new Map<string, Tries>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -50,9 +62,40 @@ export class LatenessTracker {
     return this.of(id, status, LOAD_BALANCER);
   }
 
+  /** Of something of this ID, in this place below its load balancer. */
+  ofChild(id: string, place: string, status: ProvisioningStatus): Lateness {
+    if (status === 'ERROR') return this.ofFailed(place);
+    if (status === 'ACTIVE') this.recovered(place);
+    return this.of(id, status);
+  }
+
+  /** What is to be done about the ERROR in this place now: a change, to make it anew, or nothing yet. */
+  ofFailed(place: string): Lateness {
+    const tries = this.#tries.get(place);
+    if (!tries) return 'finish';
+    if (this.#clock.monotonic() - tries.at < waitAfter(tries)) return 'no';
+    return tries.count < CHANGES_BEFORE_REBUILD ? 'finish' : 'rebuild';
+  }
+
+  recovered(place: string): void {
+    this.#tries.delete(place);
+  }
+
+  /** Something is sent now that should end the ERROR in this place. */
+  noteTried(place: string): void {
+    const tries = this.#tries.get(place);
+    const at = this.#clock.monotonic();
+    // Sent once more after a 409.
+    if (tries && at - tries.at < waitAfter(tries)) return;
+    this.#tries.set(place, { count: (tries?.count ?? 0) + 1, at });
+  }
+
   /** Drops what has not been seen for an hour: it is gone. */
   prune(): void {
     const oldest = this.#clock.monotonic() - FORGET_AFTER_MS;
     for (const [id, { seenAt }] of this.#waits) if (seenAt < oldest) this.#waits.delete(id);
+    for (const [place, { at }] of this.#tries) if (at < oldest) this.#tries.delete(place);
   }
 }
+
+const waitAfter = ({ count }: Tries): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - 1));

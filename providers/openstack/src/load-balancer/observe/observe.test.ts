@@ -7,6 +7,7 @@ import { LearnedFacts } from '../learned-facts.ts';
 import { ownerTag } from '../ownership.ts';
 import { configOf, idOf, serviceOf } from '../desired/tree-inputs.suite.ts';
 import { ExternalNetwork } from './floating-networks.ts';
+import { LatenessTracker } from './lateness.ts';
 import { Observer } from './observe.ts';
 import { SubnetCidrs } from './read-lists.ts';
 
@@ -104,6 +105,7 @@ async function look(count: number, ...next: readonly number[]): Promise<Looked> 
   const project = new CountedProject();
   let wishes = 0;
   const observer = new Observer({
+    lateness: new LatenessTracker(still),
     client: project.client,
     clock: still,
     home: new Home(),

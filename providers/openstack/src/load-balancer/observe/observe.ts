@@ -32,7 +32,7 @@ import { hasPredecessorsShare, isClaimable } from '../predecessor.ts';
 import { FloatingNetworks, type ExternalNetwork } from './floating-networks.ts';
 import { observeForeignThings } from './foreign-things.ts';
 import { KnownMembers } from './known-members.ts';
-import { LatenessTracker } from './lateness.ts';
+import type { LatenessTracker } from './lateness.ts';
 import { ListSizes } from './list-sizes.ts';
 import { floatingIPPart, loadBalancerPart, ownedParts, securityGroupPart, type Related } from './parts.ts';
 import { readChildren, type Children, type ChildrenMemory } from './read-children.ts';
@@ -51,6 +51,7 @@ export interface ObserverOptions extends ClusterNames {
   readonly clock: Clock;
   readonly home: Home;
   readonly facts: LearnedFacts;
+  readonly lateness: LatenessTracker;
   readonly externalNetwork: ExternalNetwork;
   readonly subnets: SubnetCidrs;
   readonly config: () => LoadBalancerSettings;
@@ -88,7 +89,7 @@ export class Observer {
   constructor(options: ObserverOptions) {
     this.#options = options;
     this.#memory = {
-      lateness: new LatenessTracker(options.clock),
+      lateness: options.lateness,
       members: new KnownMembers(),
       sizes: new ListSizes(),
     };

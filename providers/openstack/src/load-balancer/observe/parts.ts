@@ -1,5 +1,5 @@
 /** From what the lists say to the parts of the contract. Pure. */
-import type { LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
+import { canonicalAddress, type LoadBalancerPart, type Owner } from '@outrigger/cloud-provider';
 import type { WireFloatingIP, WirePort, WireSecurityGroup } from '../neutron-wire.ts';
 import type {
   floatingIPIn,
@@ -34,7 +34,8 @@ export function loadBalancerPart(
   { owner, service }: ServiceIdentity,
   { children, floatingNetwork, late, floatingIPs }: Around,
 ): LoadBalancerPart {
-  const requested = floatingIPs.find((one) => one.floating_ip_address === service.requestedIP);
+  const asked = canonicalAddress(service.requestedIP ?? '');
+  const requested = floatingIPs.find((one) => one.floating_ip_address === asked);
   const loadBalancer: ObservedLoadBalancer = {
     id: wire.id,
     name: wire.name,

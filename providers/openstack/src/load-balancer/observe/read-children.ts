@@ -5,6 +5,7 @@ import { listOf, operation } from '../../client/operation.ts';
 import { asQuery } from '../../client/query-chunks.ts';
 import { readIfThere } from '../../client/read-one.ts';
 import { groupPairs } from '../../group-pairs.ts';
+import { placeOf } from '../places-of-children.ts';
 import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
 import type { KnownMembers } from './known-members.ts';
@@ -155,13 +156,13 @@ async function readPool(
 ): Promise<ObservedPool> {
   const monitor = pool.healthmonitor_id ? monitors.get(pool.healthmonitor_id) : undefined;
   return {
-    ...childOf(pool, lateness),
+    ...childOf(pool, placeOf.pool(pool.listeners[0] ?? pool), lateness),
     protocol: pool.protocol,
     lbMethod: pool.lb_algorithm,
     sessionPersistence: pool.session_persistence?.type ?? null,
     tags: pool.tags ?? [],
     members: pool.members.length === 0 ? [] : await members.read(pool, () => listMembers(client, pool, lateness, call)),
-    monitor: monitor ? monitorOf(monitor, lateness) : null,
+    monitor: monitor ? monitorOf(monitor, pool, lateness) : null,
   };
 }
 
@@ -176,8 +177,10 @@ async function listMembers(
     collection: 'members',
     query: columnsOf('members'),
   });
+  const place = placeOf.members(pool);
+  if (members.every(({ provisioning_status: status }) => status === 'ACTIVE')) lateness.recovered(place);
   return members.map((member) => ({
-    ...childOf(member, lateness),
+    ...memberChild(member, place, lateness),
     address: member.address,
     port: member.protocol_port,
     monitorPort: member.monitor_port,
@@ -187,16 +190,26 @@ async function listMembers(
 
 /** What is seen of each alike. */
 function childOf(
-  { id, name, provisioning_status: status }: WireListener | WireMember | WireMonitor | WirePool,
+  { id, name, provisioning_status: status }: WireListener | WireMonitor | WirePool,
+  place: string,
   lateness: LatenessTracker,
 ): Pick<ObservedPool, 'id' | 'late' | 'name' | 'status'> {
-  return { id, name, status, late: lateness.of(id, status) };
+  return { id, name, status, late: lateness.ofChild(id, place, status) };
 }
 
-function monitorOf(monitor: WireMonitor, lateness: LatenessTracker): ObservedMonitor {
+/** All of a pool are in one place. */
+function memberChild(
+  { id, name, provisioning_status: status }: WireMember,
+  place: string,
+  lateness: LatenessTracker,
+): Pick<ObservedMember, 'id' | 'late' | 'name' | 'status'> {
+  return { id, name, status, late: status === 'ERROR' ? lateness.ofFailed(place) : lateness.of(id, status) };
+}
+
+function monitorOf(monitor: WireMonitor, pool: WirePool, lateness: LatenessTracker): ObservedMonitor {
   const { http_method: method, url_path: urlPath, expected_codes: expectedCodes } = monitor;
   return {
-    ...childOf(monitor, lateness),
+    ...childOf(monitor, placeOf.monitor(pool), lateness),
     type: monitor.type,
     delay: monitor.delay,
     timeout: monitor.timeout,
@@ -215,10 +228,12 @@ function listenerOf(
   lateness: LatenessTracker,
 ): ObservedListener {
   const pool = listener.default_pool_id === null ? undefined : pools.get(listener.default_pool_id);
+  const { protocol, protocol_port: port } = listener;
+  const loadBalancerId = listener.loadbalancers[0]?.id ?? '';
   return {
-    ...childOf(listener, lateness),
-    protocol: listener.protocol,
-    port: listener.protocol_port,
+    ...childOf(listener, placeOf.listener(loadBalancerId, { protocol, port }), lateness),
+    protocol,
+    port,
     connectionLimit: listener.connection_limit,
     allowedCidrs: (listener.allowed_cidrs ?? []).toSorted(),
     timeouts: {

@@ -29,7 +29,13 @@ export type Change =
       readonly nodes?: readonly BackEndAddress[];
     }
   /** Of a load balancer, or of what hangs below it: Octavia takes the next when it is ACTIVE again. */
-  | { readonly op: 'octavia'; readonly loadBalancerId: string; readonly request: PlannedRequest }
+  | {
+      readonly op: 'octavia';
+      readonly loadBalancerId: string;
+      readonly request: PlannedRequest;
+      /** The place (`placeOf`) of what is in ERROR, and should not be any more after this. */
+      readonly mends?: string;
+    }
   /** Done where what is to go is gone, or what is to come is there. */
   | { readonly op: 'neutron'; readonly request: PlannedRequest }
   /** Of a floating IP that is as it was read: Neutron would take it from where others have put it since. `portId`: where to; absent: it is deleted. */

@@ -2,7 +2,8 @@
 import type { DesiredListener } from '../desired/desired-tree.ts';
 import type { ObservedListener } from '../observed-tree.ts';
 import type { ProvisioningStatus } from '../octavia-wire.ts';
-import { healthOf, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
+import { placeOf } from '../places-of-children.ts';
+import { healthOf, mending, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
 import { diffPool } from './diff-pool.ts';
 import { forwardedFor, listenerBody, listenerSettings } from './octavia-bodies.ts';
 import { deleteRequest, postRequest, putRequest } from './octavia-requests.ts';
@@ -23,7 +24,8 @@ export function diffListeners(context: TreeContext): Diff {
   const removals = [...obsolete.flatMap(removeListener), ...loose.map(({ id, name }) => removePool(id, name))];
   const diffs = tree.listeners.map((wanted, at) => diffListener(wanted, matched[at], context));
   const waiting = diffs.some((diff) => diff.waiting) || [...obsolete, ...loose].some(isGoing);
-  return { steps: waiting ? [] : [...removals, ...diffs.flatMap(({ steps }) => steps)], waiting };
+  const isHeld = diffs.some((diff) => diff.isHeld);
+  return { steps: waiting ? [] : [...removals, ...diffs.flatMap(({ steps }) => steps)], waiting, isHeld };
 }
 
 /** The pool first: what dies between the two leaves a listener, which is found by its tag and port. */
@@ -45,7 +47,10 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
   if (!there) return { steps: [creation], waiting: false };
   const health = healthOf(there);
   if (health === 'waiting') return { steps: [], waiting: true };
-  if (health === 'rebuild') return { steps: [...removeListener(there), creation], waiting: false };
+  const mend = (steps: readonly Step[]): readonly Step[] =>
+    mending(there, placeOf.listener(loadBalancer.id, there), steps);
+  if (health === 'rebuild') return { steps: mend([...removeListener(there), creation]), waiting: false };
+  const isHeld = health === 'held';
   const pool = diffPool(wanted.pool, there, context);
   const changes =
     health === 'finish' ? { ...listenerSettings(wanted), ...missingTags(there, tags) } : changesOf(wanted, there, tags);
@@ -53,7 +58,11 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
   const leavesOut = 'allowed_cidrs' in changes && shutsOut(wanted.allowedCidrs ?? [], there.allowedCidrs);
   const update: readonly Step[] =
     Object.keys(changes).length === 0 ? [] : [{ summary: `update the listener ${what}`, request, leavesOut }];
-  return { steps: [...update, ...pool.steps], waiting: pool.waiting };
+  return {
+    steps: [...(isHeld ? [] : mend(update)), ...pool.steps],
+    waiting: pool.waiting,
+    isHeld: isHeld || pool.isHeld,
+  };
 }
 
 /** An empty list lets everybody in. */

@@ -3,12 +3,14 @@ import { familyIn } from '../desired/address-families.ts';
 import type { DesiredHealthMonitor, DesiredMember, DesiredPool } from '../desired/desired-tree.ts';
 import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import { affinityTag } from '../ownership.ts';
-import { healthOf, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
+import { placeOf } from '../places-of-children.ts';
+import { healthOf, mending, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
 import { memberBody, type MemberSubnet, monitorBody, monitorSettings, poolBody, poolTags } from './octavia-bodies.ts';
 import { deleteRequest, memberRequest, postRequest, putMembersRequest, putRequest } from './octavia-requests.ts';
 
 const NOTHING: Diff = { steps: [], waiting: false };
 const WAITING: Diff = { steps: [], waiting: true };
+const HELD: Diff = { steps: [], waiting: false, isHeld: true };
 
 export function diffPool(wanted: DesiredPool, listener: ObservedListener, context: TreeContext): Diff {
   const creation: Step = {
@@ -19,9 +21,11 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
   if (!there) return { steps: [creation], waiting: false };
   const health = healthOf(there);
   if (health === 'waiting') return WAITING;
+  const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.pool(listener), steps);
   if (health === 'rebuild' || there.protocol !== wanted.protocol) {
-    return { steps: [removePool(there.id, there.name), creation], waiting: false };
+    return { steps: mend([removePool(there.id, there.name), creation]), waiting: false };
   }
+  if (health === 'held') return HELD;
   const serial = context.tree.loadBalancer.serial;
   const members = diffMembers(wanted.members, there, { loadBalancer: context.loadBalancer, serial });
   const monitor = diffMonitor(wanted.monitor, there);
@@ -38,7 +42,9 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
     Object.keys(changes).length === 0
       ? []
       : [{ summary: `update the pool ${wanted.name}`, request: putRequest('pools', there.id, changes) }];
-  return { steps: [...update, ...below], waiting: false };
+  // Octavia of Zed takes no change of members while their pool is not ACTIVE.
+  if (there.status === 'ERROR') return { steps: mend(update), waiting: false };
+  return { steps: [...update, ...below], waiting: false, isHeld: members.isHeld || monitor.isHeld };
 }
 
 /** What the Service has asked for goes with its wish. What it never asked for is an operator's, as with CPO, which sets it at creation alone. */
@@ -58,29 +64,34 @@ export function diffMembers(
 ): Diff {
   const healths = new Set(pool.members.map(healthOf));
   if (healths.has('waiting')) return WAITING;
-  const failed = pool.members.filter((one) => healthOf(one) === 'rebuild');
-  if (failed.length > 0) {
+  if (healths.has('held')) return HELD;
+  const inError = pool.members.find(({ status }) => status === 'ERROR');
+  const stuck = pool.members.filter((one) => one.status !== 'ERROR' && healthOf(one) === 'rebuild');
+  if (stuck.length > 0) {
     // The next pass puts them back.
-    const steps = failed.map(({ id, name }) => ({
-      summary: `remove the member ${name} from ${pool.name}: it failed`,
+    const steps = stuck.map(({ id, name }) => ({
+      summary: `remove the member ${name} from ${pool.name}: it was never finished`,
       request: memberRequest('DELETE', pool.id, id),
     }));
     return { steps, waiting: false };
   }
   const there = new Set(pool.members.map(keyOf));
   const same = there.size === wanted.length && wanted.every((member) => there.has(keyOf(member)));
-  if (same && !healths.has('finish')) return NOTHING;
+  if (same && !inError && !healths.has('finish')) return NOTHING;
+  // Those that serve are among them: a change that fails puts all that it names in ERROR, and leaves the load balancer as it was.
+  const mend = (steps: readonly Step[]): readonly Step[] =>
+    inError ? mending(inError, placeOf.members(pool), steps) : steps;
   const subnet: MemberSubnet = {
     family: familyIn(loadBalancer.vipAddress ?? ''),
     id: loadBalancer.vipSubnetId ?? undefined,
   };
-  if (serial) return { steps: oneByOne(wanted, pool, subnet), waiting: false };
+  if (serial) return { steps: mend(oneByOne(wanted, pool, subnet)), waiting: false };
   const summary = `set the ${wanted.length} members of ${pool.name}`;
   // Zed takes it back too where nothing is said of it, but nobody promises that.
   const body = wanted.map((member) => ({ monitor_port: null, ...memberBody(member, subnet) }));
   const stay = new Set(wanted.map(endPointOf));
   const leavesOut = pool.members.some((one) => !stay.has(endPointOf(one)));
-  return { steps: [{ summary, request: putMembersRequest(pool.id, body), leavesOut }], waiting: false };
+  return { steps: mend([{ summary, request: putMembersRequest(pool.id, body), leavesOut }]), waiting: false };
 }
 
 /** By it a member of a pool is known. */
@@ -130,12 +141,14 @@ function diffMonitor(wanted: DesiredHealthMonitor | undefined, pool: ObservedPoo
   if (!there) return wanted ? { steps: [creation(wanted)], waiting: false } : NOTHING;
   const health = healthOf(there);
   if (health === 'waiting') return WAITING;
+  const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.monitor(pool), steps);
   if (!wanted) return { steps: [removal(there)], waiting: false };
   if (health === 'rebuild' || there.type !== wanted.type) {
-    return { steps: [removal(there), creation(wanted)], waiting: false };
+    return { steps: mend([removal(there), creation(wanted)]), waiting: false };
   }
+  if (health === 'held') return HELD;
   const settings = monitorSettings(wanted);
   if (health === 'ready' && JSON.stringify(settings) === JSON.stringify(monitorSettings(there))) return NOTHING;
   const request = putRequest('healthmonitors', there.id, settings);
-  return { steps: [{ summary: `update the health monitor of ${pool.name}`, request }], waiting: false };
+  return { steps: mend([{ summary: `update the health monitor of ${pool.name}`, request }]), waiting: false };
 }

@@ -11,6 +11,8 @@ export interface Step {
   readonly request: PlannedRequest;
   /** It sets members without all that are there, or sources without all that are let in. */
   readonly leavesOut?: boolean;
+  /** The place (`placeOf`) of what is in ERROR, and should not be any more after this. */
+  readonly mends?: string;
 }
 
 /** Of a load balancer of the Service's own, or one that it shares. */
@@ -19,8 +21,13 @@ export function actionsOf(
   loadBalancerId: string,
   kind: PartKind,
 ): readonly LoadBalancerAction[] {
-  return steps.map(({ leavesOut, request, summary }) => ({
-    ...actionOf('update', { kind, id: loadBalancerId }, summary, { op: 'octavia', loadBalancerId, request }),
+  return steps.map(({ leavesOut, mends, request, summary }) => ({
+    ...actionOf('update', { kind, id: loadBalancerId }, summary, {
+      op: 'octavia',
+      loadBalancerId,
+      request,
+      ...(mends !== undefined && { mends }),
+    }),
     ...(leavesOut && { mayCutTraffic: true }),
   }));
 }
@@ -29,6 +36,8 @@ export interface Diff {
   readonly steps: readonly Step[];
   /** Something is on its way; Octavia answers a change of it with 409. */
   readonly waiting: boolean;
+  /** Something is in ERROR, and was tried to be mended a short while ago. All else goes on. */
+  readonly isHeld?: boolean | undefined;
 }
 
 export interface TreeContext {
@@ -42,12 +51,22 @@ export interface TreeContext {
 }
 
 /** What a child needs before its settings are compared. */
-export type Health = 'ready' | 'waiting' | 'finish' | 'rebuild';
+export type Health = 'ready' | 'waiting' | 'finish' | 'rebuild' | 'held';
 
 export function healthOf({ late, status }: { readonly late: Lateness; readonly status: ProvisioningStatus }): Health {
   if (status === 'ACTIVE') return 'ready';
-  if (status === 'ERROR') return 'rebuild';
-  return late === 'no' ? 'waiting' : late;
+  if (late !== 'no') return late;
+  return status === 'ERROR' ? 'held' : 'waiting';
+}
+
+/** The first of them is what mends it: where it fails, the others are not as they should be either. */
+export function mending(
+  { status }: { readonly status: ProvisioningStatus },
+  place: string,
+  steps: readonly Step[],
+): readonly Step[] {
+  const [first, ...others] = steps;
+  return first && status === 'ERROR' ? [{ ...first, mends: place }, ...others] : steps;
 }
 
 export function removePool(id: string, name: string): Step {

@@ -20,6 +20,7 @@ import { actionOf, touching, type PlannedRequest, type Target } from './change.t
 import { floatingIPDeletion, floatingIPMove, markChange, postNeutron } from './neutron-requests.ts';
 import type { Reference } from './references.ts';
 import type { ServingContext } from './serving-context.ts';
+import { addressAnnotation } from './status.ts';
 
 /** `parts`: the Service's own floating IPs. Those that it asks for or has on its VIP besides are among the `others` of `desired`. */
 export interface FloatingIPContext extends Pick<ServingContext, 'desired' | 'parts'> {
@@ -226,8 +227,12 @@ function preferred(ones: readonly ObservedFloatingIP[], context: FloatingIPConte
   return ones.find((one) => isInStatus(one, context)) ?? ones.toSorted((a, b) => (a.id < b.id ? -1 : 1))[0];
 }
 
-const isInStatus = ({ address }: ObservedFloatingIP, { desired }: FloatingIPContext): boolean =>
-  desired.service.ingress.some(({ ip }) => ip === address);
+/** The annotation is for a status that says no address: one with a hostname, or from which it was removed. Its author may only choose among the Service's own. */
+function isInStatus({ address }: ObservedFloatingIP, { desired }: FloatingIPContext): boolean {
+  const { annotations, ingress } = desired.service;
+  const addresses = ingress.flatMap(({ ip }) => (ip ? [ip] : []));
+  return addresses.length > 0 ? addresses.includes(address) : annotations[addressAnnotation] === address;
+}
 
 function addressNotForThis(address: string, { desired }: Pick<FloatingIPContext, 'desired'>): CloudError {
   return notForThis(`the floating IP ${address}, which loadBalancerIP asks for,`, desired.service.namespace);

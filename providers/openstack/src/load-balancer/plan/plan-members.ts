@@ -26,6 +26,7 @@ import { transportOf } from './diff-listeners.ts';
 import { diffMembers, endPointOf } from './diff-pool.ts';
 import { actionsOf, healthOf } from './diff.ts';
 import { isOwnChild } from '../listener-owner.ts';
+import { errorsBelow } from './status.ts';
 import { diffPorts } from './plan-security-group.ts';
 
 export interface MembersContext {
@@ -65,6 +66,7 @@ export function planMembers(given: MembersContext): LoadBalancerPlan {
   const actions = members.flatMap((one) => one.actions);
   const waiting = members.some((one) => one.waiting);
   const addresses = new Set(members.flatMap((one) => one.addresses));
+  const warnings = ours.flatMap((part) => errorsBelow(part.id, ownListeners(part, given)));
   const areAll = members.length > 0 && members.every((one) => one.areAll);
   // After the members, as where all of it is planned. Without the group on its port a node gets no traffic.
   const ports =
@@ -77,6 +79,7 @@ export function planMembers(given: MembersContext): LoadBalancerPlan {
     actions: [...actions, ...ports],
     complete: actions.length + ports.length === 0 && !waiting,
     ingress: [],
+    ...(warnings.length > 0 && { warnings }),
   };
 }
 
@@ -148,9 +151,9 @@ function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members
     if (!pool) return [];
     addresses.push(...(wanted ?? pool.members).map(({ address }) => address));
     // What is neither there nor on its way is for the whole plan.
-    if (!wanted || healthOf(listener) === 'rebuild' || healthOf(pool) === 'rebuild') return [];
+    if (!wanted || isFailed(listener) || isFailed(pool)) return [];
     const diff = diffMembers(wanted, pool, { loadBalancer, serial });
-    if (diff.waiting || healthOf(listener) !== 'ready' || healthOf(pool) !== 'ready') {
+    if (diff.waiting || diff.isHeld || healthOf(listener) !== 'ready' || healthOf(pool) !== 'ready') {
       waiting = true;
       return [];
     }
@@ -158,6 +161,9 @@ function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members
   });
   return { actions, addresses, areAll, waiting };
 }
+
+const isFailed = (one: ObservedListener | ObservedPool): boolean =>
+  one.status === 'ERROR' || healthOf(one) === 'rebuild';
 
 /** As those that are there, but for the nodes; `undefined` where nothing says on which port nodes take this traffic. */
 function wantedMembers(

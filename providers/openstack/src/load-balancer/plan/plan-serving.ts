@@ -30,7 +30,7 @@ import { planSecurityGroup, securityGroupWarnings } from './plan-security-group.
 import type { ServingContext } from './serving-context.ts';
 import { sharingRefusal } from './sharing.ts';
 import { secondVipRefusal, secondVipWarnings, treeOnVips } from './second-vip.ts';
-import { ingressOf, lateWarnings, servedAnnotations } from './status.ts';
+import { errorsBelow, ingressOf, lateWarnings, servedAnnotations } from './status.ts';
 
 /** A server may be named as its node, or be read, by then; each time costs a read of every Service that has such a node. */
 const CLOSED_AGAIN_MS = 1_800_000;
@@ -91,6 +91,8 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
     floating.refused ??
     placeRefusal(part, context);
   if (refused) return { ...IDLE, warnings, refused };
+  const own = children.listeners.filter((one) => isOwnChild(one, context.identity, owns));
+  const failed = errorsBelow(part.id, own);
   const { steps, waiting } = diffTree(loadBalancer, children, target, context);
   const settled = steps.length === 0 && !waiting;
   const actions = settled ? planRest(part, children, floating, context) : steps;
@@ -103,7 +105,7 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
     ingress: serves ? ingress : promised,
     ...(serves && closed.length > 0 && { againAfterMs: CLOSED_AGAIN_MS }),
     ...(serves && floating.address !== undefined && { annotations: servedAnnotations(part.id, floating.address) }),
-    warnings: [...warnings, ...lateWarnings(waitedFor)],
+    warnings: [...warnings, ...failed, ...lateWarnings(waitedFor)],
   };
 }
 
@@ -132,7 +134,11 @@ function diffTree(
   const { owner } = desired;
   const name = tree.loadBalancer.names.loadBalancer;
   const owns = target.kind === 'load-balancer';
-  const { steps, waiting } = diffListeners({
+  const {
+    isHeld = false,
+    steps,
+    waiting,
+  } = diffListeners({
     loadBalancer,
     children,
     tree,
@@ -143,7 +149,9 @@ function diffTree(
   const change = tagsChange(loadBalancer, { add: tags });
   const tagging = tags.length === 0 ? [] : [actionOf('update', target, 'write the tags of the load balancer', change)];
   // CPO's tag says that there are listeners: it comes after them.
-  return { steps: steps.length > 0 || waiting ? actionsOf(steps, loadBalancer.id, target.kind) : tagging, waiting };
+  const isRest = steps.length === 0 && !waiting;
+  const actions = isRest ? tagging : actionsOf(steps, loadBalancer.id, target.kind);
+  return { steps: actions, waiting: waiting || isHeld };
 }
 
 /** What comes once traffic could flow: Neutron's part, and what this load balancer has replaced. */

@@ -3,7 +3,7 @@ import type { LoadBalancerIngress, LoadBalancerPart, LoadBalancerWarning } from 
 import { familyIn } from '../desired/address-families.ts';
 import { annotationTable } from '../desired/annotation-table.ts';
 import type { StatusWish } from '../desired/desired-tree.ts';
-import { loadBalancerIn, type ObservedLoadBalancer } from '../observed-tree.ts';
+import { loadBalancerIn, type ObservedListener, type ObservedLoadBalancer } from '../observed-tree.ts';
 
 /** `address`: the floating IP, or the VIP. */
 export function ingressOf(
@@ -38,4 +38,27 @@ export function lateWarnings(parts: readonly LoadBalancerPart[]): readonly LoadB
       reason: 'LoadBalancerStuck',
       message: `The load balancer ${id} has been ${status} for minutes: Octavia takes no change of it until that ends`,
     }));
+}
+
+/** One for all that is in ERROR below a load balancer, of these listeners. */
+export function errorsBelow(
+  loadBalancerId: string,
+  listeners: readonly ObservedListener[],
+): readonly LoadBalancerWarning[] {
+  const failed = listeners.flatMap(failedBelow);
+  const [first] = failed;
+  if (first === undefined) return [];
+  const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
+  const message = `Octavia says that ${first}${others} of the load balancer ${loadBalancerId} is in ERROR: a change of it failed. It is retried, ever more seldom; if this lasts, ask the operator of Octavia`;
+  return [{ reason: 'LoadBalancerChildInError', message }];
+}
+
+function failedBelow({ pool, port, protocol, status }: ObservedListener): readonly string[] {
+  const at = `${protocol} ${port}`;
+  return [
+    ...(status === 'ERROR' ? [`the listener ${at}`] : []),
+    ...(pool?.status === 'ERROR' ? [`the pool of ${at}`] : []),
+    ...(pool?.members.some((one) => one.status === 'ERROR') ? [`a member of ${at}`] : []),
+    ...(pool?.monitor?.status === 'ERROR' ? [`the health monitor of ${at}`] : []),
+  ];
 }

@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { annotationNotes } from './annotation-notes.ts';
-import { annotationTable, type AnnotationKey, type AnnotationRow } from './annotation-table.ts';
 import { annotationsPage } from './annotations-page.ts';
+import {
+  annotationTable,
+  type AnnotationKey,
+  type AnnotationRow,
+} from '../../providers/openstack/src/load-balancer/desired/annotation-table.ts';
 
 const rows = Object.entries(annotationTable) as readonly (readonly [AnnotationKey, AnnotationRow])[];
-const repository = new URL('../../../../../', import.meta.url);
+const repository = new URL('../../', import.meta.url);
 
 test('the page of annotations is the one that is generated', () => {
   const page = readFileSync(new URL('providers/openstack/docs/annotations.md', repository), 'utf8');

@@ -1,5 +1,5 @@
-/** What the page of annotations says of each beside the table: nothing that ships reads it. */
-import type { AnnotationKey } from './annotation-table.ts';
+/** What the page of annotations says of each beside the table. */
+import type { AnnotationKey } from '../../providers/openstack/src/load-balancer/desired/annotation-table.ts';
 
 type ShownBy = 'lab' | 'lab, seeded' | 'fake';
 

@@ -1,10 +1,14 @@
 /** `providers/openstack/docs/annotations.md`, from the table of annotations and the notes on them. */
 import { annotationNotes } from './annotation-notes.ts';
-import { annotationTable, type AnnotationKey, type AnnotationRow } from './annotation-table.ts';
+import {
+  annotationTable,
+  type AnnotationKey,
+  type AnnotationRow,
+} from '../../providers/openstack/src/load-balancer/desired/annotation-table.ts';
 
 const HEAD = `# Annotations of Services
 
-Generated from \`src/load-balancer/desired/annotation-table.ts\` and \`annotation-notes.ts\` by \`npx node scripts/openstack-annotations-page.ts\`; do not edit.
+Generated from \`providers/openstack/src/load-balancer/desired/annotation-table.ts\` and \`scripts/openstack-pages/annotation-notes.ts\` by \`npx node scripts/openstack-annotations-page.ts\`; do not edit.
 
 These are the annotations of cloud-provider-openstack ("CPO"), with its names and its meaning. *Default* is what counts without the
 annotation: a key of \`[LoadBalancer]\` in the cloud config, or a value. An empty value overrides what the config says. *Tested on*:

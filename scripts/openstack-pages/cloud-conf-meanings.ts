@@ -1,4 +1,4 @@
-/** What each key of `cloud.conf` means, for its page: nothing that ships reads it. By section and key. */
+/** What each key of `cloud.conf` means, for its page. By section and key. */
 export const cloudConfMeanings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Global: {
     'auth-url': "Keystone's URL, with `/v3` or without. Required, here or in `clouds.yaml`",

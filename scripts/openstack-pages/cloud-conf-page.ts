@@ -8,12 +8,12 @@ import {
   routeSection,
   type Section,
   type ServedKey,
-} from './cloud-conf-keys.ts';
+} from '../../providers/openstack/src/config/cloud-conf-keys.ts';
 import { cloudConfMeanings } from './cloud-conf-meanings.ts';
 
 const INTRODUCTION = `# cloud.conf
 
-Generated from \`src/config/cloud-conf-keys.ts\` and \`cloud-conf-meanings.ts\` by \`npx node scripts/openstack-cloud-conf-page.ts\`; do not edit.
+Generated from \`providers/openstack/src/config/cloud-conf-keys.ts\` and \`scripts/openstack-pages/cloud-conf-meanings.ts\` by \`npx node scripts/openstack-cloud-conf-page.ts\`; do not edit.
 
 \`--cloud-config\` takes the file of cloud-provider-openstack, and reads it by the same rules: the INI dialect of
 [gcfg](https://pkg.go.dev/gopkg.in/gcfg.v1). Names of sections and keys are not case-sensitive. A value may be quoted; inside quotes

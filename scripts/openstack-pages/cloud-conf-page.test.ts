@@ -5,7 +5,10 @@ import { cloudConfMeanings } from './cloud-conf-meanings.ts';
 import { cloudConfPage } from './cloud-conf-page.ts';
 
 test('the page is what the table of keys says (else: node scripts/openstack-cloud-conf-page.ts)', () => {
-  assert.equal(readFileSync(new URL('../../docs/cloud-conf.md', import.meta.url), 'utf8'), cloudConfPage());
+  assert.equal(
+    readFileSync(new URL('../../providers/openstack/docs/cloud-conf.md', import.meta.url), 'utf8'),
+    cloudConfPage(),
+  );
 });
 
 test('each key says what it means, and nothing is said of a key that there is not', () => {

@@ -1,0 +1,185 @@
+/** What Octavia leaves in ERROR below a load balancer, which serves on as before: it is changed again before it is made anew. */
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import { isCloudError, type LoadBalancerPlan, type LoadBalancerService } from '@outrigger/cloud-provider';
+import { LatenessTracker } from './observe/lateness.ts';
+import { portOf } from './desired/tree-inputs.suite.ts';
+import { Rig, served, serviceNamed } from './rig.suite.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Each change that one of these requests began fails; `times` of them. */
+function failing(rig: Rig, what: RegExp, { methods = ['POST', 'PUT'], times = Infinity } = {}): void {
+  let isFailing = false;
+  let left = times;
+  const when = ({ method, path }: { readonly method: string; readonly path: string }): boolean => {
+    if (method !== 'GET') isFailing = methods.includes(method) && what.test(path) && left-- > 0;
+    return false;
+  };
+  rig.cloud.faults.set({ service: 'load-balancer', effect: 'run', run: () => {}, when });
+  rig.cloud.octavia.settings.fails = () => isFailing;
+}
+
+const changesOf = (rig: Rig): readonly string[] =>
+  rig.cloud.calls
+    .all()
+    .map(({ operation }) => operation)
+    .filter((one) => !one.includes('GET'));
+
+/** As the host goes on for so long. */
+async function goOn(
+  rig: Rig,
+  service: LoadBalancerService,
+  lastsMs: number,
+  betweenMs = 1_000,
+): Promise<readonly LoadBalancerPlan[]> {
+  const plans: LoadBalancerPlan[] = [];
+  const end = rig.clock.monotonic() + lastsMs;
+  while (rig.clock.monotonic() < end) {
+    try {
+      plans.push(await rig.pass(rig.desired(service)));
+    } catch (error) {
+      if (!isCloudError(error, 'retry-after') && !isCloudError(error, 'conflict')) throw error;
+    }
+    await rig.clock.sleep(betweenMs);
+  }
+  return plans;
+}
+
+const toldIn = (plans: readonly LoadBalancerPlan[]): ReadonlySet<string> =>
+  new Set(plans.flatMap(({ warnings = [] }) => warnings.map(({ reason }) => reason)));
+
+for (const serial of [false, true]) {
+  for (const isRefused of [false, true]) {
+    test(`a change of members that fails takes no member away; serial: ${serial}, of a refused wish: ${isRefused}`, async () => {
+      const rig = await Rig.open({ loadBalancer: { providerRequiresSerialApiCalls: serial } });
+      const web = serviceNamed('web');
+      const first = served(web, await rig.bring(web));
+      const was = isRefused ? { ...first, requestedIP: 'no address' } : first;
+      const names = (): readonly string[] => [...rig.cloud.octavia.store.members.values()].map(({ name }) => name);
+      const before = names();
+      // With one that serves no more: it goes with the change that succeeds.
+      rig.backEnds = [...rig.backEnds.slice(1), rig.addNode('node-3')];
+      failing(rig, /\/members/u, { methods: ['POST', 'PUT', 'DELETE'], times: 1 });
+      rig.cloud.calls.reset();
+      const told = new Set<string>();
+      const stays = before.filter((name) => name !== 'node-1');
+      for (let pass = 0; pass < 60; pass++) {
+        for (const one of toldIn([await rig.pass(rig.desired(was))])) told.add(one);
+        for (const name of stays) assert.ok(names().includes(name), `${name} in pass ${pass}`);
+        await rig.clock.sleep(1_000);
+      }
+      assert.deepEqual(names().toSorted(), ['node-2', 'node-3']);
+      for (const { provisioning_status: status } of rig.cloud.octavia.store.members.values())
+        assert.equal(status, 'ACTIVE');
+      assert.ok(told.has('LoadBalancerChildInError'));
+    });
+  }
+}
+
+test('a change of a serving listener that fails is sent again: listener and pool stay', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  failing(rig, /\/listeners/u, { times: 1 });
+  rig.cloud.calls.reset();
+  const plan = await rig.bring({ ...was, sourceRanges: ['10.0.0.0/8'] });
+  assert.deepEqual([plan.complete, plan.warnings], [true, []]);
+  assert.deepEqual(
+    changesOf(rig).filter((one) => /DELETE|POST/u.test(one)),
+    [],
+  );
+  const [listener] = rig.cloud.octavia.store.listeners.values();
+  assert.deepEqual([listener?.provisioning_status, listener?.allowed_cidrs], ['ACTIVE', ['10.0.0.0/8']]);
+});
+
+for (const what of ['listeners', 'pools', 'healthmonitors'] as const) {
+  test(`${what} whose changes go on to fail are made anew in the end, and it is told meanwhile`, async () => {
+    const rig = await Rig.open({ loadBalancer: { createMonitor: true } });
+    const web = serviceNamed('web');
+    const was = served(web, await rig.bring(web));
+    const { store } = rig.cloud.octavia;
+    const idsOf = (): readonly string[] => [
+      ...(what === 'listeners' ? store.listeners : what === 'pools' ? store.pools : store.monitors).keys(),
+    ];
+    const [broken = ''] = idsOf();
+    failing(rig, new RegExp(broken, 'u'), { methods: ['PUT'] });
+    rig.cloud.octavia.setProvisioningStatus(broken, 'ERROR');
+    const early = await goOn(rig, was, 25_000);
+    assert.deepEqual(idsOf(), [broken], 'not at once');
+    assert.ok(toldIn(early).has('LoadBalancerChildInError'));
+    const late = await goOn(rig, was, MINUTE_MS);
+    assert.ok(!idsOf().includes(broken) && idsOf().length === 1);
+    const last = late.at(-1);
+    assert.deepEqual([last?.complete, last?.warnings], [true, []]);
+  });
+}
+
+test('what fails each time is tried ever more seldom, and holds nothing else up', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const { listeners, members } = rig.cloud.octavia.store;
+  const before = new Set(listeners.keys());
+  failing(rig, /\/listeners|\/pools(\/[^/]+)?$/u);
+  const more = { ...was, ports: [...was.ports, portOf(81)] };
+  rig.cloud.calls.reset();
+  const plans = await goOn(rig, more, 10 * MINUTE_MS, 5_000);
+  assert.deepEqual(toldIn(plans), new Set(['LoadBalancerChildInError']));
+  const tries = changesOf(rig).length;
+  assert.ok(tries >= 5 && tries <= 15, `${tries} changes in ten minutes`);
+  rig.cloud.calls.reset();
+  await goOn(rig, more, 30 * MINUTE_MS, 20_000);
+  const later = changesOf(rig).filter((one) => one.includes('POST')).length;
+  assert.ok(later >= 4 && later <= 7, `${later} in the half hour after`);
+  for (const id of before) assert.ok(listeners.has(id), 'the one that serves stays');
+
+  rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+  await goOn(rig, more, 10_000);
+  assert.ok(
+    [...members.values()].some(({ name }) => name === 'node-3'),
+    'members follow the nodes meanwhile',
+  );
+
+  failing(rig, /\/listeners|\/pools(\/[^/]+)?$/u, { times: 0 });
+  const healed = await goOn(rig, more, 6 * MINUTE_MS, 5_000);
+  assert.ok(healed.at(-1)?.complete);
+});
+
+test('another process changes once more what is in ERROR before it makes it anew', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const [id = ''] = rig.cloud.octavia.store.listeners.keys();
+  failing(rig, /\/listeners/u);
+  rig.cloud.octavia.setProvisioningStatus(id, 'ERROR');
+  await goOn(rig, was, 30_000);
+  const other = await rig.restarted();
+  const plan = other.provider.plan(other.desired(was), await other.look(was));
+  assert.deepEqual(
+    plan.actions.map(({ summary }) => summary),
+    ['update the listener TCP 80'],
+  );
+});
+
+test('patience with an ERROR grows up to five minutes, is begun anew by ACTIVE, and counts no request twice', () => {
+  let now = 0;
+  const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
+  const lateness = new LatenessTracker(clock);
+  const seen = (): string => lateness.ofChild(`id ${now}`, 'place', 'ERROR');
+  const waits: number[] = [];
+  const whats: string[] = [];
+  for (let round = 0; round < 8; round++) {
+    const since = now;
+    while (seen() === 'no') now += 1_000;
+    waits.push(now - since);
+    whats.push(seen());
+    lateness.noteTried('place');
+    lateness.noteTried('place');
+  }
+  assert.deepEqual(waits, [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
+  assert.deepEqual(whats, ['finish', 'finish', 'finish', 'rebuild', 'rebuild', 'rebuild', 'rebuild', 'rebuild']);
+  assert.equal(seen(), 'no');
+  assert.equal(lateness.ofChild('id', 'place', 'ACTIVE'), 'no');
+  assert.equal(seen(), 'finish');
+});

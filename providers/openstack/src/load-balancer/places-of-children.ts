@@ -1,0 +1,17 @@
+/** What failed is known by its place below the load balancer: its ID is another each time it is made anew. */
+interface Identified {
+  readonly id: string;
+}
+
+export const placeOf = {
+  listener: (
+    loadBalancerId: string,
+    { port, protocol }: { readonly port: number; readonly protocol: string },
+  ): string => `${loadBalancerId} ${protocol} ${port}`,
+  /** The default pool of this listener. */
+  pool: ({ id }: Identified): string => `${id} pool`,
+  /** Of this pool, all of them. */
+  members: ({ id }: Identified): string => `${id} members`,
+  /** Of this pool. */
+  monitor: ({ id }: Identified): string => `${id} monitor`,
+};
