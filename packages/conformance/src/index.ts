@@ -12,6 +12,7 @@ export type {
   DeclaredRequests,
   FixtureHook,
   MovableClock,
+  NamedThing,
   ProviderFixture,
 } from './provider/provider-fixture.ts';
 

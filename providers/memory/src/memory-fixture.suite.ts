@@ -8,6 +8,8 @@ export interface MemoryFixture extends ProviderFixture {
   readonly cloud: MemoryCloud;
 }
 
+/** The memory provider knows of no such thing; who breaks its promises on purpose does. */
+export const NETWORK_ANNOTATION = 'example.com/network';
 const WISHES = { hints: true, nodeTags: { team: 'infra', stage: 'test' } };
 
 export async function memoryFixture(over: 'process' | 'http'): Promise<MemoryFixture> {
@@ -38,6 +40,12 @@ export async function memoryFixture(over: 'process' | 'http'): Promise<MemoryFix
     requests: async () => cloud.calls().total,
     requestsOf: { lookUp: 1, createRoutes: 1, volumes: 1 },
     listParts: async () => cloud.parts().map(({ id }) => id),
+    createNamedThings: async (namespace) => {
+      const tags = { nonce: `${cloud.parts().length}` };
+      const { id, kind } = cloud.createPart({ kind: 'network', tags, attributes: { namespace } });
+      const wish = { annotations: { [NETWORK_ANNOTATION]: id } };
+      return [{ kind, id, wish, isUsed: async () => cloud.part(id)?.attributes['usedBy'] !== undefined }];
+    },
     createForeignRoute: async (destination, { name }) =>
       void cloud.createRoute({ destination, instanceId: name, nodeName: '', clusterId: 'another' }),
     limitRoutes: async (routes) => cloud.configure({ quota: { routes } }),

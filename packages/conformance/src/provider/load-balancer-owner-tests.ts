@@ -3,11 +3,15 @@ import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import { isCloudError, sameOwner, type LoadBalancerPart, type Owner } from '@outrigger/cloud-provider';
 import type { ConformanceTest } from './conformance-test.ts';
+import { assertTouchesDeclared } from './declared-touches.ts';
 import { assertGone } from './load-balancer-tests.ts';
 import { promise } from './load-balancer-promise.ts';
-import { LoadBalancerUser, shapeOf, type Brought } from './load-balancer-user.ts';
+import { LoadBalancerUser, shapeOf, type BringOptions, type Brought } from './load-balancer-user.ts';
+import type { NamedThing } from './provider-fixture.ts';
 
 const TYPES = 'packages/cloud-provider/src/load-balancers.ts';
+/** Of a provider, in what the host says of its plan. */
+const MISTAKE = /^the plan |is not proved to belong/;
 const OTHERS = 'docs/reference/what-the-host-does.md#parts-of-others';
 
 export const loadBalancerOwnerTests: readonly ConformanceTest[] = [
@@ -133,7 +137,52 @@ export const loadBalancerOwnerTests: readonly ConformanceTest[] = [
       }
     },
   ),
+
+  promise(
+    'what a Service names of others is used only where a plan declares it and its namespace may use it',
+    `${TYPES} LoadBalancerAction.touches`,
+    async (user, rig) => {
+      const backEnds = [await rig.createBackEnd('a')];
+      for (const isAllowed of [false, true]) {
+        const { namespace } = user.service('names');
+        const things = await rig.fixture.createNamedThings?.(isAllowed ? namespace : undefined);
+        for (const thing of things ?? []) {
+          for (const isServed of [false, true]) {
+            const plain = user.desired(user.service('names'), backEnds);
+            if (isServed) await user.bring(plain);
+            await bringNaming(user, { ...plain, service: { ...plain.service, ...thing.wish } }, thing);
+            const isServable = isAllowed && !isServed && isDeclared(user, thing);
+            assert.ok(!isServable || (await thing.isUsed()), `the ${thing.kind} is allowed, and not used`);
+            await user.remove(plain);
+          }
+        }
+      }
+    },
+    { hooks: ['createNamedThings'] },
+  ),
 ];
+
+/** Until it is served, or refused. Fails when the thing comes into use by an action that may not use it. */
+async function bringNaming(
+  user: LoadBalancerUser,
+  desired: Parameters<LoadBalancerUser['bring']>[0],
+  thing: NamedThing,
+): Promise<void> {
+  let wasUsed = await thing.isUsed();
+  const onAction: NonNullable<BringOptions['onAction']> = async (action, judged, parts) => {
+    const isUsed = await thing.isUsed();
+    if (isUsed && !wasUsed) assertTouchesDeclared(action, [thing], judged, parts);
+    wasUsed = isUsed;
+  };
+  try {
+    await user.bring(desired, { onAction });
+  } catch (error) {
+    if (!isCloudError(error) || MISTAKE.test(error.message)) throw error;
+  }
+}
+
+const isDeclared = ({ balancers }: LoadBalancerUser, { wish: { annotations = {} } }: NamedThing): boolean =>
+  Object.keys(annotations).every((one) => balancers.annotations.some(({ name }) => name === one));
 
 /** What it came to, or nothing where the name is taken; another failure is one. */
 async function bringOrRefuse(
@@ -163,7 +212,7 @@ function safely<T>(plan: () => T): T | undefined {
   try {
     return plan();
   } catch (error) {
-    if (isCloudError(error) && /^the plan |is not proved to belong/.test(error.message)) throw error;
+    if (isCloudError(error) && MISTAKE.test(error.message)) throw error;
     return undefined;
   }
 }

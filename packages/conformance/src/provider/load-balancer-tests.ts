@@ -1,3 +1,4 @@
+// Over 400 lines: one test for each promise, side by side.
 /** What `LoadBalancers` promises of one that comes, changes, and goes. */
 import { strict as assert } from 'node:assert';
 import type { BackEnd, DesiredLoadBalancer } from '@outrigger/cloud-provider';

@@ -44,6 +44,12 @@ export interface Brought {
 export interface BringOptions {
   /** Hears of each plan, and of the parts that it rests on. */
   readonly onPlan?: (plan: LoadBalancerPlan, parts: readonly LoadBalancerPart[]) => void;
+  /** Hears of each action when it has ended, with what it was planned from. */
+  readonly onAction?: (
+    action: LoadBalancerAction,
+    desired: DesiredLoadBalancer,
+    parts: readonly LoadBalancerPart[],
+  ) => Promise<void>;
 }
 
 /** The host's judgement of a plan. */
@@ -319,6 +325,7 @@ class Pass {
     for (const action of plan.actions) {
       const result = await user.apply(action, desired);
       this.#actions.push(action);
+      await this.#options.onAction?.(action, desired, seen.parts);
       if (result.kind === 'failed') {
         const after = await this.#afterFailure(result.error);
         if (effectOf(result.error) === 'unknown') {

@@ -1,5 +1,12 @@
 /** What an author gives the suite: a cloud in which it can make, stop, delete and list machines, and what else can be tried there. */
-import type { ConfigText, InstanceMaintenance, NodeRef, VolumeRef } from '@outrigger/cloud-provider';
+import type {
+  ConfigText,
+  InstanceMaintenance,
+  LoadBalancerService,
+  NodeRef,
+  PartName,
+  VolumeRef,
+} from '@outrigger/cloud-provider';
 import type { Clock } from '@outrigger/kube';
 
 /**
@@ -24,6 +31,14 @@ export interface DeclaredRequests {
   readonly createRoutes?: number | undefined;
   /** Look-up of two volumes, one of them twice, and one that there is not. */
   readonly volumes?: number | undefined;
+}
+
+/** Something of the cloud that no load balancer has made, and that a Service can ask for. Its kind and ID are those of `touches`. */
+export interface NamedThing extends PartName {
+  /** How a Service asks for it. */
+  readonly wish: Partial<Pick<LoadBalancerService, 'annotations' | 'requestedIP'>>;
+  /** Whether a load balancer, or anything else that was made for a Service, uses it. */
+  isUsed(): Promise<boolean>;
 }
 
 /**
@@ -58,6 +73,8 @@ export interface ProviderFixture extends AsyncDisposable {
   readonly requestsOf?: DeclaredRequests | undefined;
   /** IDs of all that load balancers are made of, whoever made it. */
   listParts?(): Promise<readonly string[]>;
+  /** Makes one of each kind that Services can name, as somebody else would, and allows it to this namespace; `undefined`: to none. */
+  createNamedThings?(namespace: string | undefined): Promise<readonly NamedThing[]>;
   /** Makes a route as somebody else would. */
   createForeignRoute?(destination: string, node: NodeRef): Promise<void>;
   /** So many routes may be there from now on. */

@@ -1,3 +1,4 @@
+// Over 400 lines: one table, a mutant for each promise that a provider can break.
 /** Wrong about load balancers. */
 import { randomUUID } from 'node:crypto';
 import {
@@ -11,6 +12,8 @@ import {
   type LoadBalancerPlan,
   type LoadBalancers,
 } from '@outrigger/cloud-provider';
+import type { MemoryPart } from '@outrigger/provider-memory';
+import { NETWORK_ANNOTATION } from '../../../../../providers/memory/src/memory-fixture.suite.ts';
 import { lingering, ofLoadBalancers, type Mutant, type World } from './mutant.suite.ts';
 
 type Service = DesiredLoadBalancer['service'];
@@ -72,6 +75,23 @@ async function createThenTag(
   const { clusterId, uid } = owner;
   await call.call({ name: 'PUT /parts/{id}' }, async () => cloud.updatePart(made.id, { tags: { clusterId, uid } }));
   return { kind: 'done', made: { kind: part, id: made.id } };
+}
+
+/** Each action makes use of what the Service names, too, as the fixture has it. */
+function usingWhatIsNamed(
+  own: LoadBalancers,
+  { cloud }: World,
+  mayUse: (part: MemoryPart, service: Service) => boolean,
+): LoadBalancers['apply'] {
+  return async (action, desired, call) => {
+    const { annotations, uid } = desired.service;
+    const named = cloud.part(annotations[NETWORK_ANNOTATION] ?? '');
+    if (named && mayUse(named, desired.service)) {
+      const attributes = { usedBy: uid };
+      await call.call({ name: 'PUT /parts/{id}' }, async () => void cloud.updatePart(named.id, { attributes }));
+    }
+    return own.apply(action, desired, call);
+  };
 }
 
 let opened = 0;
@@ -432,6 +452,18 @@ export const loadBalancerMutants: readonly Mutant[] = [
           desired,
           parts.map((part) => ({ ...part, owner: part.owner ?? desired.owner })),
         ),
+    }),
+  ),
+  ofLoadBalancers(
+    'what a Service names is used, whoever may use it',
+    'what a Service names of others is used only where a plan declares it and its namespace may use it',
+    (own, world) => ({ apply: usingWhatIsNamed(own, world, () => true) }),
+  ),
+  ofLoadBalancers(
+    'what a Service may use is used, and no plan declares it',
+    'what a Service names of others is used only where a plan declares it and its namespace may use it',
+    (own, world) => ({
+      apply: usingWhatIsNamed(own, world, ({ attributes }, { namespace }) => attributes['namespace'] === namespace),
     }),
   ),
   ofLoadBalancers(
