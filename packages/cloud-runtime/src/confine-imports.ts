@@ -2,13 +2,13 @@
  * Packages that a provider imports come from where the provider comes from. Node looks on in `node_modules` of every parent folder, and by `require`
  * in the home directory: whoever may write to one of those would choose code that runs with the cloud's credentials.
  */
-import { readdirSync, realpathSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** By the directory of a `--provider-path`, as it is called without links: the folders above it that are not searched from there. */
+/** By a directory, or a module that has none of its own, as it is called without links: the folders above it that are not searched from there. */
 const above = new Map<string, readonly string[]>();
 /** From nowhere. */
 const ofHome: readonly string[] = ['.node_modules', '.node_libraries'].map((name) =>
@@ -31,18 +31,46 @@ export function confineImports(directory?: string): void {
       const [from, to] = [fileOf(context.parentURL), fileOf(resolved.url)];
       const folder = from === undefined || to === undefined ? undefined : strangeFolder(specifier, from, to);
       if (folder !== undefined) throw missing(specifier, from, folder);
+      confineSibling(specifier, from, to);
       return resolved;
     },
   });
 }
 
+/** Of the mode of a directory. */
+const [STICKY, OTHERS_MAY_WRITE] = [0o1000, 0o022];
+
+/**
+ * From now on, for the module of a provider that is given by its path: nothing comes from a directory above it that others may write to and that
+ * has the sticky bit, such as `/tmp`, nor from above that one. Whoever may write to another one above it may replace the module itself.
+ */
+export function confineModule(file: string): void {
+  const real = realPath(file);
+  for (let own = real, parent = path.dirname(own); parent !== own; own = parent, parent = path.dirname(own)) {
+    if (isShared(parent)) return confineImports(own);
+  }
+}
+
+/** A module directly in such a directory is confined by itself, and so is what it imports from beside it. */
+function confineSibling(specifier: string, from: string | undefined, to: string | undefined): void {
+  if (from === undefined || to === undefined || BARE.test(specifier) || path.dirname(from) !== path.dirname(to)) return;
+  const folders = above.get(from);
+  if (folders !== undefined) above.set(to, folders);
+}
+
+function isShared(directory: string): boolean {
+  const { mode } = statSync(directory);
+  return (mode & STICKY) !== 0 && (mode & OTHERS_MAY_WRITE) !== 0;
+}
+
 /** Of `to`, where it may not come from. `from` and `to` are called without links, so that one is known by where it leads. */
 function strangeFolder(specifier: string, from: string, to: string): string | undefined {
-  const ofPath = [...above].filter(([directory]) => isBelow(from, directory));
+  const ofPath = [...above].filter(([place]) => from === place || isBelow(from, place));
   const strange = [...ofHome, ...ofPath.flatMap(([, folders]) => folders)];
   const plain = strange.find((folder) => isBelow(to, folder));
-  if (plain !== undefined || !BARE.test(specifier) || ofPath.some(([directory]) => isBelow(to, directory)))
-    return plain;
+  // One place may lie within another: what is imported there comes from the inner one.
+  const isWithin = ofPath.length > 0 && ofPath.every(([place]) => isBelow(to, place));
+  if (plain !== undefined || !BARE.test(specifier) || isWithin) return plain;
   const leads = (folder: string): boolean =>
     entriesOf(folder, specifier).some((entry) => {
       const real = realPath(path.join(folder, entry));

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each promise of batched look-ups.
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import * as fc from 'fast-check';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
-import { mkdir, symlink } from 'node:fs/promises';
+import { chmod, mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'node:test';
@@ -143,6 +143,49 @@ test('nor by a link above it that leads elsewhere; a link of its own leads where
       const said = /Cannot find package '.*' imported from .*mjs; .*node_modules is not searched/u;
       await assert.rejects(loadProvider(`./inner/${spec}.mjs`, options), said, spec);
     }
+  });
+});
+
+test('what a module that is given by its path imports comes from above it too, but for what everybody may put there', async () => {
+  const importing = (...names: readonly string[]): string =>
+    [...names.map((name) => `import '${name}';`), `import { CloudError } from '@outrigger/cloud-provider';`, GOOD].join(
+      '\n',
+    );
+  const planted = 'throw new Error("planted");';
+  const files = {
+    // As of a workspace.
+    'node_modules/hoisted/index.js': '',
+    'providers/one/package.json': '{}',
+    'providers/one/src/provider.mjs': importing('hoisted'),
+    // As `/tmp`.
+    'shared/package.json': '{"name":"itself","exports":"./planted.cjs","imports":{"#mapped":"./planted.cjs"}}',
+    'shared/planted.cjs': planted,
+    'shared/node_modules/planted/index.js': planted,
+    'shared/node_modules/@outrigger/cloud-provider/index.js': planted,
+    'shared/work/node_modules/own/index.js': '',
+    'shared/work/good.mjs': importing('own', './beside.mjs'),
+    'shared/work/beside.mjs': '',
+    'shared/alone.mjs': importing('./sibling.mjs'),
+    'shared/sibling.mjs': '',
+    'shared/sibling-bad.mjs': importing('planted'),
+    'shared/by-sibling.mjs': importing('./sibling-bad.mjs'),
+  } as Record<string, string>;
+  const bad = ['planted', 'hoisted', 'itself', '#mapped'];
+  for (const [at, name] of bad.entries()) {
+    files[`shared/work/bad-${at}.mjs`] = importing(name);
+    files[`shared/bad-${at}.mjs`] = importing(name);
+  }
+  await withFiles(files, async (workingDirectory) => {
+    await chmod(path.join(workingDirectory, 'shared'), 0o1777);
+    const options = { builtIn: {}, workingDirectory };
+    for (const spec of ['providers/one/src/provider.mjs', 'shared/work/good.mjs', 'shared/alone.mjs']) {
+      assert.equal((await loadProvider(spec, options)).name, 'third-party', spec);
+    }
+    const said = /Cannot find package '.*' imported from .*mjs; .*node_modules is not searched/u;
+    for (const spec of ['shared/work/bad', 'shared/bad'].flatMap((one) => bad.map((_, at) => `${one}-${at}.mjs`))) {
+      await assert.rejects(loadProvider(spec, options), said, spec);
+    }
+    await assert.rejects(loadProvider('shared/by-sibling.mjs', options), said);
   });
 });
 

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as contract from '@outrigger/cloud-provider';
 import { CloudError, type CloudProvider, type ProviderFactoryOptions } from '@outrigger/cloud-provider';
-import { confineImports } from './confine-imports.ts';
+import { confineImports, confineModule } from './confine-imports.ts';
 import { failurePlace } from './failure-place.ts';
 import { importProvider, providerModules } from './import-provider.ts';
 import { lendModule } from './lend-modules.ts';
@@ -41,7 +41,9 @@ export async function loadProvider(spec: string, options: LoadProviderOptions): 
   const { providerPath, workingDirectory } = options;
   confineImports(providerPath === undefined ? undefined : path.resolve(workingDirectory, providerPath));
   lendModule('@outrigger/cloud-provider', contract);
-  const file = looksLikePath(spec) ? await findModule(spec, options) : await findPackage(spec, options);
+  const isPath = looksLikePath(spec);
+  const file = isPath ? await findModule(spec, options) : await findPackage(spec, options);
+  if (isPath) confineModule(file);
   return makeProvider(await importModule(spec, file, () => importProvider(file)), spec, options);
 }
 

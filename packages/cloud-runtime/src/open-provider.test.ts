@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which a provider opens, changes and closes.
 import { strict as assert } from 'node:assert';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { test } from 'node:test';

@@ -52,6 +52,29 @@ test('it prints the policy and its binding for what the provider declares', asyn
   assert.match(yaml, /validationActions: \[Warn\]/u);
 });
 
+test('with trusted namespaces, it prints a second policy for what the provider marks as dangerous', async () => {
+  const annotations = [
+    { name: 'green.example/lb-id', description: '', values: 'string', dangerous: 'uses the load balancer of others' },
+    { name: 'green.example/timeout', description: '', values: 'integer' },
+  ];
+  const green = provider({ features, annotations, classes: ['green.example/lb'] });
+  const [, all] = await run(green, '--cloud-provider=green', '--action=Warn');
+  const trusted = '--trusted-service-namespaces=ingress,team-a';
+  const [code, yaml, errors] = await run(green, '--cloud-provider=green', '--action=Warn', trusted);
+  assert.deepEqual([code, errors], [0, '']);
+  assert.ok(yaml.startsWith(all), 'the first policy is the same');
+  const more = yaml.slice(all.length);
+  assert.match(more, /^kind: ValidatingAdmissionPolicy$/mu);
+  assert.match(more, /^kind: ValidatingAdmissionPolicyBinding$/mu);
+  assert.match(more, /named-things\.green\.outrigger\.dev/u);
+  assert.match(more, /request\.namespace in \[\\?"ingress\\?", \\?"team-a\\?"\]/u);
+  assert.match(more, /green\.example\/lb-id, which uses the load balancer of others/u);
+  assert.match(more, /may not have loadBalancerIP/u);
+  assert.doesNotMatch(more, /timeout/u);
+  assert.match(more, /validationActions: \[Warn\]/u);
+  assert.doesNotMatch(all, /named-things/u);
+});
+
 test('what stands in the way is one line', async () => {
   for (const [given, args, message] of [
     [provider(undefined), [], '--cloud-provider is not set: name the provider'],

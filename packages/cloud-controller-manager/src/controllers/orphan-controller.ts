@@ -10,7 +10,7 @@ import { runWhileCapable } from './while-capable.ts';
 export const ORPHAN_CONTROLLER = 'orphan-controller';
 
 export function buildOrphanController(context: LeaderContext): Omit<RunningController, 'name'> {
-  const { clock, cluster, explanations, loadBalancerLocks, options, provider } = context;
+  const { clock, cluster, explanations, isDefault, loadBalancerLocks, options, provider } = context;
   const dependencies = dependenciesOf(context, ORPHAN_CONTROLLER);
   const leaderSince = clock.monotonic();
   const { orphans } = options;
@@ -35,6 +35,7 @@ export function buildOrphanController(context: LeaderContext): Omit<RunningContr
               options: {
                 clusterId: cluster.id,
                 providerName: provider.name,
+                isDefault,
                 policy: orphans.orphanPolicy,
                 gracePeriodMs: orphans.orphanGracePeriod,
                 maxDeletions: orphans.orphanMaxDeletions,

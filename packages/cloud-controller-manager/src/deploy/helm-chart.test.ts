@@ -1,3 +1,4 @@
+// Over 400 lines: one chart, and one test for each value of it.
 /**
  * The chart is rendered by `make chart` into `snapshots/`, as Helm is not there everywhere. What is in them is compared here with
  * what is generated; that they are of the chart as it is, a test in `scripts/` knows by its digest.

@@ -1,3 +1,4 @@
+// Over 400 lines: one table of clusters, and what each check says of them.
 /** Clusters that lack something, or in which something cannot be seen, and what is to be said of them. */
 import type { Lease } from '@outrigger/kube';
 import {

@@ -59,7 +59,7 @@ function hasAddress({ status }: Service): boolean {
 }
 
 function ownerOf({ metadata }: Service): string | undefined {
-  return metadata?.annotations?.[loadBalancerOwnerAnnotation];
+  return metadata?.annotations?.[loadBalancerOwnerAnnotation] || undefined;
 }
 
 function nameOf({ metadata }: Service): string {

@@ -37,7 +37,7 @@ export const cloudFlags: FlagGroup<CloudOptions> = {
       type: string,
       default: '',
       usage:
-        'Directory whose node_modules is searched for --cloud-provider when that is an npm package; no other directory is searched. If empty, no npm package is loaded.',
+        'Directory whose node_modules is searched for --cloud-provider when that is an npm package; no other directory is searched. If empty, no npm package is loaded. A module that is given by path imports packages from its directory and those above it, but not from one such as /tmp.',
     },
     userAgent: {
       type: strings,

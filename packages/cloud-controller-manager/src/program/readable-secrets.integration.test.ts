@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger, type Logger } from '@outrigger/kube';
-import { warnOfReadableSecrets } from './readable-secrets.ts';
+import { warnOfReadableSecrets, type SecretFile } from './readable-secrets.ts';
 
 test('a file with credentials that others can read is told, and no other', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'outrigger-secrets-'));
-  const put = async (name: string, mode: number): Promise<void> => {
-    await writeFile(join(directory, name), '');
+  const put = async (name: string, mode: number, text = ''): Promise<void> => {
+    await writeFile(join(directory, name), text);
     await chmod(join(directory, name), mode);
   };
   try {
@@ -24,6 +24,9 @@ test('a file with credentials that others can read is told, and no other', async
     await put('mount/..2026_01_01/cloud.conf', 0o644);
     await symlink('..2026_01_01', join(directory, 'mount/..data'));
     await symlink('..data/cloud.conf', join(directory, 'mount/cloud.conf'));
+    const pem = (what: string): string => `-----BEGIN ${what}-----\nMII=\n-----END ${what}-----\n`;
+    await put('ca.pem', 0o644, pem('CERTIFICATE').repeat(2));
+    await put('client.pem', 0o644, pem('CERTIFICATE') + pem('PRIVATE KEY'));
 
     const { gid } = await stat(directory);
     const told = async (group: number): Promise<readonly unknown[]> => {
@@ -33,14 +36,21 @@ test('a file with credentials that others can read is told, and no other', async
         warn: (_message, fields) => void lines.push([fields?.['flag'], fields?.['mode']]),
       };
       const names = ['own', 'group', 'all', 'mount/cloud.conf', 'none'];
-      const files = names.map((name) => ({ flag: name, path: name }));
+      const files: SecretFile[] = names.map((name) => ({ flag: name, path: name }));
+      // What the provider watches: once each, also where a flag or another provider names it; certificates alone are no secret.
+      for (const name of ['all', 'client.pem', './client.pem', 'ca.pem', 'none'])
+        files.push({ flag: '--cloud-config', path: name, isWatched: true });
       await warnOfReadableSecrets(files, { group, logger, workingDirectory: directory });
       return lines;
     };
-    assert.deepEqual(await told(gid), [['all', '644']]);
+    assert.deepEqual(await told(gid), [
+      ['all', '644'],
+      ['--cloud-config', '644'],
+    ]);
     assert.deepEqual(await told(gid + 1), [
       ['group', '640'],
       ['all', '644'],
+      ['--cloud-config', '644'],
     ]);
   } finally {
     await rm(directory, { recursive: true });

@@ -25,6 +25,7 @@ function leakyCloud(): CloudProvider {
         );
       return Promise.resolve({ instances: { batchSize: 10, lookUp: refuse, read: refuse } });
     },
+    watchedFiles: () => ['clouds.yaml'],
     close: () => Promise.reject(new Error(`cannot log ${CLOUD_SECRET} out`)),
   };
 }
@@ -34,7 +35,9 @@ test('no secret of kubeconfig or cloud config reaches the log, an Event or a pag
   bench.addNode('node-1');
   const cloudConfig = join(bench.directory, 'cloud.conf');
   await writeFile(cloudConfig, `password=${CLOUD_SECRET}\n`);
-  await chmod(cloudConfig, 0o644);
+  const watched = join(bench.directory, 'clouds.yaml');
+  await writeFile(watched, `password: ${CLOUD_SECRET}\n`);
+  for (const file of [cloudConfig, watched]) await chmod(file, 0o644);
   const program = await bench.run(leakyCloud(), '--cloud-config=cloud.conf', '-v=8', '--leader-elect=false');
   const events = (): readonly unknown[] => bench.server.store.list({ plural: 'events' });
   await until('looked up', () => /node-1.*401 for https/u.test(program.log()), program.log);
@@ -56,9 +59,10 @@ test('no secret of kubeconfig or cloud config reaches the log, an Event or a pag
   }
   assert.match(program.log(), /\[redacted\]/u);
   // That others on the machine can read it is told.
-  assert.match(
-    program.log(),
-    /^W.*can be read by others.* flag="--cloud-config" file="[^"]*cloud\.conf" mode="644"$/mu,
+  const told = /^W.*can be read by others.* flag="--cloud-config" file="[^"]*\/([^"/]+)" mode="644"$/gmu;
+  assert.deepEqual(
+    [...program.log().matchAll(told)].map(([, file]) => file),
+    ['cloud.conf', 'clouds.yaml'],
   );
 });
 

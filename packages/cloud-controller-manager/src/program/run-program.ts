@@ -81,7 +81,7 @@ export async function runProgram(
   const { providers } = opened;
   using _reloading = reloadCloudConfigs(foundation, providers, clouds);
   await using _webhooks = await serveWebhooks(foundation, webhooks, { providers, signal: stop });
-  await warnOfReadableSecrets(secretFilesOf(foundation, clouds), {
+  await warnOfReadableSecrets(secretFilesOf(foundation, clouds, providers), {
     group: process.getgid?.(),
     logger,
     workingDirectory: foundation.environment.workingDirectory,
@@ -148,8 +148,12 @@ function watched({ clock, logger, metrics }: Foundation): Disposable {
   return { [Symbol.dispose]: () => ended.abort(new DOMException('the program ends', 'AbortError')) };
 }
 
-/** Those that flags name. */
-function secretFilesOf({ options }: Foundation, clouds: readonly Cloud[]): readonly SecretFile[] {
+/** Those that flags name, and those beside the cloud config, such as OpenStack's `clouds.yaml`. */
+function secretFilesOf(
+  { options }: Foundation,
+  clouds: readonly Cloud[],
+  providers: readonly OpenedProvider[],
+): readonly SecretFile[] {
   const { authentication, authorization, client, serving, webhook } = options;
   return [
     ...clouds.map(({ config }) => ({ flag: '--cloud-config', path: config?.fileName ?? '' })),
@@ -158,6 +162,9 @@ function secretFilesOf({ options }: Foundation, clouds: readonly Cloud[]): reado
     { flag: '--authorization-kubeconfig', path: authorization.authorizationKubeconfig },
     { flag: '--tls-private-key-file', path: serving.tlsPrivateKeyFile },
     { flag: '--webhook-tls-private-key-file', path: webhook.webhookTlsPrivateKeyFile },
+    ...providers
+      .flatMap((provider) => provider.watchedFiles())
+      .map((file) => ({ flag: '--cloud-config', path: file, isWatched: true })),
   ].filter(({ path }) => path !== '');
 }
 

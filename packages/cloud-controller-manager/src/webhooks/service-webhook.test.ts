@@ -9,6 +9,13 @@ import { createServiceWebhook, type ServiceWebhookDependencies } from './service
 
 const spec = { type: 'LoadBalancer', ports: [{ port: 80, protocol: 'TCP', nodePort: 30_080 }] };
 
+const serviceOf = (metadata: object, of: object | null = spec): object => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata,
+  spec: of,
+});
+
 type Asked = Parameters<OpenedProvider['callContext']>[0];
 
 interface Rig {
@@ -18,6 +25,8 @@ interface Rig {
   /** The namespaces of the Services about which the cloud has been asked. */
   readonly asked: string[];
   readonly review: (metadata: object, inTime?: AbortSignal, of?: object | null) => ReturnType<Webhook['answer']>;
+  /** From one form of its metadata to another. */
+  readonly update: (before: object, metadata: object) => ReturnType<Webhook['answer']>;
 }
 
 function rig(options: Partial<ServiceWebhookDependencies> = {}, verdict?: () => Promise<object>): Rig {
@@ -31,9 +40,10 @@ function rig(options: Partial<ServiceWebhookDependencies> = {}, verdict?: () => 
     await new Promise<void>((resolve) => enders.push(resolve));
     return {};
   };
+  const annotations = [{ name: 'memory.example/name' }];
   const provider = {
     name: 'memory',
-    capabilities: { loadBalancers: { validate, classes: [], annotations: [] } as unknown as LoadBalancers },
+    capabilities: { loadBalancers: { validate, classes: [], annotations } as unknown as LoadBalancers },
     callContext: (given: Asked) => {
       calls.push(given);
       return { ...given, logger: silentLogger, call: () => assert.fail() };
@@ -52,8 +62,12 @@ function rig(options: Partial<ServiceWebhookDependencies> = {}, verdict?: () => 
     end: () => enders.shift()?.(),
     asked,
     review: (metadata, inTime = signal, of = spec) => {
-      const object = { apiVersion: 'v1', kind: 'Service', metadata, spec: of };
+      const object = serviceOf(metadata, of);
       return webhook.answer({ uid: 'x', operation: 'CREATE', dryRun: false, object, oldObject: undefined }, inTime);
+    },
+    update: (before, metadata) => {
+      const [oldObject, object] = [serviceOf(before), serviceOf(metadata)];
+      return webhook.answer({ uid: 'x', operation: 'UPDATE', dryRun: false, object, oldObject }, signal);
     },
   };
 }
@@ -148,4 +162,18 @@ test('a Service whose spec is null is refused', async () => {
     refused: 'spec is null; a Service has an object',
   });
   assert.deepEqual(asked, []);
+});
+
+test('a text over its bound is refused where it is written, and holds up no other change of its Service', async () => {
+  const lines: unknown[] = [];
+  const { asked, review, update } = rig({ logger: { ...silentLogger, warn: (line) => void lines.push(line) } });
+  const long = { name: 'web', namespace: 'a', annotations: { 'memory.example/name': 'x'.repeat(256) } };
+  const why = 'annotation memory.example/name is too long: shorten it to at most 255 characters (invalid)';
+  assert.deepEqual(await review(long), { refused: why, warnings: [] });
+  assert.deepEqual(await update({ name: 'web', namespace: 'a' }, long), { refused: why, warnings: [] });
+  const other = { ...long, annotations: { ...long.annotations, other: 'x' } };
+  assert.deepEqual(await update(long, other), {
+    warnings: [`the Service is stored, but its controller refuses it: ${why}`],
+  });
+  assert.deepEqual([asked, lines], [[], []]);
 });

@@ -25,7 +25,7 @@ export function createServiceWebhook(dependencies: ServiceWebhookDependencies): 
   return {
     name: SERVICE_WEBHOOK,
     path: SERVICE_WEBHOOK_PATH,
-    answer: async ({ object, operation }, inTime) => {
+    answer: async ({ object, oldObject, operation }, inTime) => {
       if ((operation !== 'CREATE' && operation !== 'UPDATE') || !isService(object)) return {};
       if ((object.spec as unknown) === null) return { refused: 'spec is null; a Service has an object' };
       for (const [index, provider] of providers.entries()) {
@@ -49,7 +49,7 @@ export function createServiceWebhook(dependencies: ServiceWebhookDependencies): 
           about: isTrusted ? [object.metadata?.uid ?? ''] : [],
         });
         const { error, ...review } = await turns.inTurn(object.metadata?.namespace ?? '', ends, () =>
-          reviewService(object, reviewer, call),
+          reviewService(object, reviewer, call, isService(oldObject) ? oldObject : undefined),
         );
         if (error && isDue(provider.name)) {
           logger.warn('The provider could not check a Service', { service: nameOf(object), error });
