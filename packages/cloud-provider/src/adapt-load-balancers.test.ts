@@ -54,6 +54,13 @@ const addressesIn = async (balancers: LoadBalancers): Promise<readonly string[] 
   return observed?.kind === 'parts' ? observed.parts[0]?.addresses : undefined;
 };
 
+test('of a Service whose owner is empty, the provider is asked whether it has a load balancer', async () => {
+  const calls: string[] = [];
+  const annotations = { 'outrigger.dev/load-balancer-provider': '' };
+  const [observed] = await adapt(calls).observe([{ ...service, annotations }], call);
+  assert.deepEqual([observed?.kind === 'parts' && observed.parts, calls], [[], ['exists']]);
+});
+
 /** Observes, plans and applies; returns what the plan said. */
 async function pass(balancers: LoadBalancers, wanted: DesiredLoadBalancer): Promise<string> {
   const [observed] = await balancers.observe([wanted.service], call);

@@ -152,7 +152,8 @@ class AdaptedLoadBalancers implements LoadBalancers {
     const { uid } = service;
     if (this.#deleted.has(uid)) return [];
     const known = this.#known.get(uid);
-    const begun = known !== undefined || service.annotations[loadBalancerOwnerAnnotation] !== undefined;
+    // An empty owner is nobody.
+    const begun = known !== undefined || Boolean(service.annotations[loadBalancerOwnerAnnotation]);
     if (!begun && !(await this.#opaque.exists(service, call))) return [];
     const owner = { clusterId: this.#options.clusterId, uid };
     const addresses = known?.ingress.flatMap(({ ip }) => ip ?? []);

@@ -29,7 +29,7 @@ export function leaveAlone(
   };
   // Nothing of what was begun is there.
   if (reason === 'unclaimed')
-    return tellUnclaimed({ ...idle, state: idle.state && { ...idle.state, work: undefined } }, at);
+    return tellUnclaimed({ ...idle, state: idle.state && { ...idle.state, work: undefined, polls: 0 } }, at);
   if (isStale(service, rules.options)) return { ...idle, next: { kind: 'write', write: takeAway(service) } };
   return reason === 'not-ours' ? tellForeign(idle, at) : idle;
 }

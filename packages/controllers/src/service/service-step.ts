@@ -85,10 +85,11 @@ function changed(state: ServiceState | undefined, at: Surroundings): Step {
   const { options } = at.rules;
   const role = roleNow(state, at);
   if (role === 'clean' || role === 'unclaimed') {
-    // Its status may be all that was written, by us: that brings nothing forward.
-    const leastMs = state?.wish === wakingText(at.service) ? untilDueMs(state, at.now) : 0;
-    const contestedMs = state && role === 'unclaimed' ? reviewRecord(state, at).afterMs : 0;
-    return { state, effects: [], next: wake(Math.max(leastMs, contestedMs)) };
+    // Its status may be all that was written, by us: that brings nothing forward. Its record, which a person may write, is news.
+    const isKnown = state?.recordedIn !== undefined || !isRecorded(at.service, options.providerName);
+    const leastMs = isKnown && state?.wish === wakingText(at.service) ? untilDueMs(state, at.now) : 0;
+    const contested = role === 'unclaimed' && state ? reviewRecord(state, at) : undefined;
+    return { state, effects: [], next: wake(Math.max(leastMs, contested?.afterMs ?? 0)) };
   }
   if (role === 'leave') {
     const isForeign = foreignOwnerOf(at.service, options) !== undefined;
@@ -114,9 +115,8 @@ function changed(state: ServiceState | undefined, at: Surroundings): Step {
 function keptAs(state: ServiceState, settled: Settled, at: Surroundings): Step {
   const { observed, wanted } = statusTexts(settled.ingress, settledReadiness(settled.backEnds), at);
   // One that could not be looked at again goes on in its own time.
-  const isDueAgain = (settled.againAt ?? Infinity) <= at.now;
-  const next = observed === wanted ? REST : wake(isDueAgain ? untilDueMs(state, at.now) : 0);
-  return { state: { ...state, settled }, effects: [], next };
+  const leastMs = (settled.againAt ?? Infinity) <= at.now ? untilDueMs(state, at.now) : 0;
+  return { state: { ...state, settled }, effects: [], next: observed === wanted ? REST : wake(leastMs) };
 }
 
 function vanished(
