@@ -182,7 +182,7 @@ test('each program is one file, small, with one byte a character; the commands a
   assert.ok(light.libraryBytes < 1_506_100, `${light.libraryBytes} bytes of libraries`);
   const approverBytes = light.bytesOf('packages/controllers/src/kubelet-serving-approver');
   const oursBytes = lightText.length - light.libraryBytes - approverBytes;
-  assert.ok(oursBytes < 1_109_000, `${oursBytes} bytes of ours`);
+  assert.ok(oursBytes < 1_120_000, `${oursBytes} bytes of ours`);
   // What came as a whole has a bound of its own, with what it alone takes of the kit and of libraries (fast-xml-parser for vSphere).
   assert.ok(approverBytes < 22_100, `${approverBytes} bytes for the approver of serving certificates`);
   const vsphereLibraryBytes = withoutAws.libraryBytes - light.libraryBytes;
@@ -191,12 +191,12 @@ test('each program is one file, small, with one byte a character; the commands a
   assert.ok(vsphereBytes < 110_000, `${vsphereBytes} bytes of ours for vSphere`);
   // Signatures and credentials are by libraries of AWS' SDK, the rest of the client is ours.
   const awsBytes = text.length - withoutAwsText.length;
-  assert.ok(awsBytes < 262_000, `${awsBytes} bytes for AWS, libraries of it and ours`);
+  assert.ok(awsBytes < 268_000, `${awsBytes} bytes for AWS, libraries of it and ours`);
   // Read for seconds, when a person runs a command: it may be larger, and has to be downloaded by people. AWS has its bound above.
   const { commands } = withoutAws;
   assert.ok(commands.libraryBytes < 1_692_500, `${commands.libraryBytes} bytes of libraries for the commands`);
   const commandsBytes = commands.bundleBytes - commands.libraryBytes;
-  assert.ok(commandsBytes < 1_451_400, `${commandsBytes} bytes of ours for the commands`);
+  assert.ok(commandsBytes < 1_463_000, `${commandsBytes} bytes of ours for the commands`);
 });
 
 test('each provider is one module of the bundle, and the source map names the files it was written in', async () => {

@@ -1,3 +1,4 @@
+// Over 400 lines: one table, a row for each reason of an Event.
 /** What each Event of the program means, and what to do about it. A test compares the reasons with the sources. */
 
 export interface EventReason {
@@ -126,7 +127,7 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       reason: 'MaintenanceConditionForeign',
       type: 'Warning',
       on: 'Node',
-      means: 'Another program writes the maintenance condition of the node. It is left alone.',
+      means: 'Another program writes the maintenance condition of the node. It is ignored.',
       remedy: 'Turn off `--node-maintenance-conditions`, or the other program.',
     },
   ],
@@ -439,7 +440,7 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       type: 'Warning',
       on: 'any object',
       means:
-        'Work on the object has blocked the program twice. It is left alone for a minute, each time for longer, up to an hour.',
+        'Work on the object has blocked the program twice. It is not reconciled for a minute, each time for longer, up to an hour.',
       remedy: `See the ${guide('runbooks/OutriggerEventLoopBlocked.md', 'runbook')}.`,
     },
   ],
@@ -476,6 +477,15 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       on: 'Service',
       means: '`externalTrafficPolicy: Local` without a health monitor: nodes without an endpoint drop traffic.',
       remedy: 'Set `loadbalancer.openstack.org/enable-health-monitor: "true"`.',
+    },
+    {
+      reason: 'LoadBalancerChildInError',
+      type: 'Warning',
+      on: 'Service',
+      means:
+        'A listener, pool, member or health monitor is in ERROR: Octavia failed to change it. It is retried, ever more seldom.',
+      remedy:
+        'Ask the operator of Octavia: often the amphora cannot be reached (`openstack loadbalancer amphora list`).',
     },
     {
       reason: 'LoadBalancerInError',
@@ -531,7 +541,7 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       type: 'Warning',
       on: 'Service',
       means: 'The load balancer was created with one address family and cannot get another one.',
-      remedy: 'Create the Service anew.',
+      remedy: 'Recreate the Service.',
     },
     {
       reason: 'NodePortsClosed',

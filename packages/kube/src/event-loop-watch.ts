@@ -89,7 +89,7 @@ export async function watchEventLoop(options: EventLoopWatchOptions): Promise<vo
         continue;
       }
       held.inc({ controller: '' });
-      logger.warn('Something that is not timed held the event loop', {
+      logger.warn('Event loop blocked by an unknown task', {
         held: `${Math.round(lateMs)}ms`,
         computed: `${computedMs}ms`,
       });

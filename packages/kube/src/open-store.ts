@@ -64,7 +64,7 @@ function createMetrics(metrics: Metrics): StoreMetrics {
     }),
     lists: metrics.counter({
       name: 'outrigger_store_lists_total',
-      help: 'Complete lists taken over into the local copy; every one after the first is a relist.',
+      help: 'Full lists stored in the cache; every one after the first is a relist.',
       labels: ['resource'],
     }),
     errors: metrics.counter({
@@ -105,7 +105,10 @@ class RunningStore<T extends KubeObject> extends ObjectStore<T> implements Async
         await this.#follow(options, name, logger, metrics);
       } catch (error) {
         // Only a transform or an index function gets here: a defect of the program. The content is stale until it is mended.
-        logger.error('A store stands still: one of its functions threw', { error, retryIn: `${DEFECT_RETRY_MS}ms` });
+        logger.error('Cache is not updated: a transform or index function failed', {
+          error,
+          retryIn: `${DEFECT_RETRY_MS}ms`,
+        });
         await options.clock.sleep(DEFECT_RETRY_MS, signal).catch(() => {});
       }
     }

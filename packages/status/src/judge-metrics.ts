@@ -30,7 +30,7 @@ export function routesOf(metrics: MetricSamples, tell: Tell): RoutesStatus {
     tell({
       severity: 'warning',
       section: 'routes',
-      message: `${counted(removalsHeld, 'route')} of nodes that are gone are not removed, because they are many.`,
+      message: `${counted(removalsHeld, 'route')} of deleted nodes are kept: too many at once.`,
       remedy: 'Check whether these nodes are really gone.',
       commands: ['kubectl get events --all-namespaces --field-selector=reason=RouteRemovalHeld'],
       runbook: 'OutriggerRouteRemovalsHeld',

@@ -97,7 +97,7 @@ export function fillFacts(feed: Feed, now: number): void {
     },
     { name: 'Health', state: 'ok', text: 'ready' },
     { name: 'Cloud', state: 'ok', text: 'openstack: answers' },
-    { name: 'Held back', state: 'error', text: '6 node deletions, 0 without an end' },
+    { name: 'Held back', state: 'error', text: '6 node deletions delayed, 0 need a decision' },
     { name: 'Webhooks', state: 'ok', text: '1' },
   ]);
   feed.fact('problems', [

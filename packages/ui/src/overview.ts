@@ -19,7 +19,7 @@ export function itemsOf(status: ClusterStatus): readonly StatusItem[] {
       return bad(silent.map(({ code = 'error', provider, service }) => `${provider} ${service}: ${code}`).join('; '));
     }),
     item('Held back', status.deletions, ({ held, unproved }) =>
-      held === 0 ? ok('no node deletion') : bad(`${held} node deletions, ${unproved} without an end`),
+      held === 0 ? ok('no node deletion') : bad(`${held} node deletions delayed, ${unproved} need a decision`),
     ),
     item('Webhooks', status.webhooks, (all) => ok(all.length === 0 ? 'none' : `${all.length}`)),
   ].flat();

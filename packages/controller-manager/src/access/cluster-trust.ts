@@ -46,13 +46,16 @@ export class ClusterTrustError extends Error {
 export async function followClusterTrust(
   options: ClusterTrustOptions & { readonly tolerateFailure: boolean },
 ): Promise<void> {
-  const reader = new TrustReader(options);
+  const reader = new ExtensionApiserverAuthenticationReader(options);
   const refusal = await reader.read();
   if (refusal !== undefined && !options.tolerateFailure) throw refusal;
   void follow(reader, options);
 }
 
-async function follow(reader: TrustReader, { clock, signal }: ClusterTrustOptions): Promise<void> {
+async function follow(
+  reader: ExtensionApiserverAuthenticationReader,
+  { clock, signal }: ClusterTrustOptions,
+): Promise<void> {
   for (;;) {
     try {
       await clock.sleep(reader.isCurrent ? INTERVAL_MS : RETRY_MS, signal);
@@ -63,7 +66,8 @@ async function follow(reader: TrustReader, { clock, signal }: ClusterTrustOption
   }
 }
 
-class TrustReader {
+/** In Go `DynamicRequestHeaderController` and `ConfigMapCAController`, which read the same ConfigMap. The Role for it has this name. */
+class ExtensionApiserverAuthenticationReader {
   readonly #options: ClusterTrustOptions;
   #version: string | undefined;
   #complaint: string | undefined;

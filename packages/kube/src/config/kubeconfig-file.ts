@@ -110,7 +110,7 @@ export function parseKubeconfigFile(path: string, text: string): KubeconfigFile 
     const entries = new Map<string, Entry<T>>();
     for (const [index, item] of (content?.[section] ?? []).entries()) {
       const name = item.name ?? '';
-      if (entries.has(name)) fail([section, index, 'name'], `stands twice in ${section}; names must be unique`);
+      if (entries.has(name)) fail([section, index, 'name'], `duplicate name in ${section}`);
       const at = (key?: string): string =>
         positions.describe([section, index, SINGULAR[section], ...(key === undefined ? [] : key.split('.'))]);
       entries.set(name, { name, value: valueOf(item), file: path, at });

@@ -277,7 +277,11 @@ test('what is no kubeconfig is refused with its line', async () => {
   await refused(load({ '/k': 'clusters: 5' }, at('/k')), 'config-invalid', /clusters: has the wrong type/);
   await refused(load({ '/k': 'hello' }, at('/k')), 'config-invalid', /found a string\): this is not a kubeconfig$/);
   const twice = `${kubeconfig('token: a')}- name: admin\n  user: {}\n`;
-  await refused(load({ '/k': twice }, at('/k')), 'config-invalid', /^\/k:15: users\[2\] "admin": name: stands twice/);
+  await refused(
+    load({ '/k': twice }, at('/k')),
+    'config-invalid',
+    /^\/k:15: users\[2\] "admin": name: duplicate name in users/,
+  );
 });
 
 test('numbers without quotes are the text that stands there', async () => {

@@ -66,7 +66,7 @@ class TokenSource {
     } catch (error) {
       if (!held || clock.monotonic() >= held.expiresAt) throw error;
       this.#refreshAt = clock.monotonic() + PAUSE_MS;
-      logger.warn('No new token; the old one is used on', { account: account.name, error });
+      logger.warn('Cannot refresh the token; continuing with the current one', { account: account.name, error });
       return held.credential;
     }
   }

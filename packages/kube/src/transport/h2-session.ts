@@ -88,7 +88,7 @@ export class H2Session {
     return new Promise((resolve, reject) => {
       this.#timer = this.#clock.setTimer(withinMs, () => {
         const what =
-          'HTTP/2 did not begin in time on a TLS connection that stands; the server is frozen or the network is cut';
+          'timed out waiting for HTTP/2 SETTINGS on a TLS connection; the server is unresponsive or the network is down';
         this.destroy(new TransportError('connect-timeout', this.#server, what, { sent: false }));
       });
       this.#session.once('remoteSettings', () => {

@@ -111,7 +111,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 const DIED: Meaning = {
   code: 'peer-unresponsive',
-  message: 'the connection died: the peer has not answered for long; it is gone or the network is cut',
+  message: 'connection lost: no response from the server; it is unresponsive or the network is down',
 };
 
 function untrusted(how: string): Meaning {
