@@ -1,3 +1,4 @@
+// Over 400 lines: one cluster, and one test for each promise that a broken manager breaks.
 /** The cluster suite and its command on the embedded API server: what they say, what they leave, and how they end. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// Over 400 lines: one cluster, and what a dry run says of each object.
 /**
  * A dry run of the whole program with much to do, and then a live run on the same cluster: the first writes nothing, and says
  * what the second does.

@@ -1,3 +1,4 @@
+// Over 400 lines: one round from its start to its report.
 /**
  * A hostile tenant and two hostile kubelets beside honest nodes and Services, on a real control plane with RBAC and NodeRestriction, over
  * the fake OpenStack. Entry point: `runTenantRound`. The honest part is turned over again and again: first alone, then beside a neutral load

@@ -1,3 +1,4 @@
+// Over 400 lines: one rig, and one test for each way in which a vCenter's sessions and answers can fail.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCloudError, type CallContext, type CloudErrorShape } from '@outrigger/cloud-provider';
