@@ -92,7 +92,7 @@ export const cloudErrorCodes: Readonly<Record<CloudErrorCode, CloudErrorMeaning>
   },
   'not-owned': {
     meaning: 'The resource exists and has no owner, or another one.',
-    host: 'Left alone; Event on the object.',
+    host: 'Ignored; Event on the object.',
     effect: 'none',
   },
   'retry-after': {
@@ -102,7 +102,7 @@ export const cloudErrorCodes: Readonly<Record<CloudErrorCode, CloudErrorMeaning>
   },
   'implemented-elsewhere': {
     meaning: 'Another controller manages this object.',
-    host: 'Left alone silently. Upstream: `ImplementedElsewhere`.',
+    host: 'Ignored silently. Upstream: `ImplementedElsewhere`.',
     effect: 'none',
   },
   configuration: {

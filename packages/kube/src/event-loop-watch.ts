@@ -89,7 +89,7 @@ export async function watchEventLoop(options: EventLoopWatchOptions): Promise<vo
         continue;
       }
       held.inc({ controller: '' });
-      logger.warn('Event loop blocked by an unknown task', {
+      logger.warn('An unknown task held the event loop', {
         held: `${Math.round(lateMs)}ms`,
         computed: `${computedMs}ms`,
       });

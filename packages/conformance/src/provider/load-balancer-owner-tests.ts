@@ -150,9 +150,16 @@ export const loadBalancerOwnerTests: readonly ConformanceTest[] = [
           for (const isServed of [false, true]) {
             const plain = user.desired(user.service('names'), backEnds);
             if (isServed) await user.bring(plain);
-            await bringNaming(user, { ...plain, service: { ...plain.service, ...thing.wish } }, thing);
+            const naming = { ...plain, service: { ...plain.service, ...thing.wish } };
+            await bringNaming(user, naming, thing);
             const isServable = isAllowed && !isServed && isDeclared(user, thing);
-            assert.ok(!isServable || (await thing.isUsed()), `the ${thing.kind} is allowed, and not used`);
+            const isServedYet = async (): Promise<boolean> => !isServable || (await thing.isUsed());
+            // A provider may know of it, or that it is allowed, only a while after it was made.
+            for (let waits = 60; !(await isServedYet()); waits--) {
+              assert.ok(waits > 0, `the ${thing.kind} is allowed, and not used within two minutes`);
+              await rig.wait(2_000);
+              await bringNaming(user, naming, thing);
+            }
             await user.remove(plain);
           }
         }

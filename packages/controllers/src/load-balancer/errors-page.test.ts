@@ -42,9 +42,9 @@ for (const { code, does } of rows) {
     if (/no Event|silently/u.test(does)) assert.ok(!warned);
     else if (does.includes('Event on the object')) assert.ok(warned);
     const [first = Number.POSITIVE_INFINITY] = retries;
-    if (does.includes('Left alone silently')) assert.deepEqual(retries, []);
+    if (does.includes('Ignored silently')) assert.deepEqual(retries, []);
     else if (does.includes('Looks again then')) assert.equal(first, 7);
-    else if (/longest back-off|after 5 to 30 minutes|as `invalid`|Left alone; Event/u.test(does))
+    else if (/longest back-off|after 5 to 30 minutes|as `invalid`|Ignored; Event/u.test(does))
       assert.equal(first, 300);
     else assert.equal(first, 5);
   });

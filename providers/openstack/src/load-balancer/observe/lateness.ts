@@ -64,7 +64,10 @@ export class LatenessTracker {
 
   /** Of something of this ID, in this place below its load balancer. */
   ofChild(id: string, place: string, status: ProvisioningStatus): Lateness {
-    if (status === 'ERROR') return this.ofFailed(place);
+    if (status === 'ERROR') {
+      this.#waits.delete(id);
+      return this.ofFailed(place);
+    }
     if (status === 'ACTIVE') this.recovered(place);
     return this.of(id, status);
   }

@@ -49,7 +49,9 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
   if (health === 'waiting') return { steps: [], waiting: true };
   const mend = (steps: readonly Step[]): readonly Step[] =>
     mending(there, placeOf.listener(loadBalancer.id, there), steps);
-  if (health === 'rebuild') return { steps: mend([...removeListener(there), creation]), waiting: false };
+  // OVN says ACTIVE to a change of a listener that it has never made.
+  const isToBeMade = health === 'finish' && there.status === 'ERROR' && loadBalancer.provider === 'ovn';
+  if (health === 'rebuild' || isToBeMade) return { steps: mend([...removeListener(there), creation]), waiting: false };
   const isHeld = health === 'held';
   const pool = diffPool(wanted.pool, there, context);
   const changes =

@@ -85,7 +85,9 @@ export function diffMembers(
     family: familyIn(loadBalancer.vipAddress ?? ''),
     id: loadBalancer.vipSubnetId ?? undefined,
   };
-  if (serial) return { steps: mend(oneByOne(wanted, pool, subnet)), waiting: false };
+  // OVN adds a member that it has never made by the batch alone.
+  if (serial && !(inError && loadBalancer.provider === 'ovn'))
+    return { steps: mend(oneByOne(wanted, pool, subnet)), waiting: false };
   const summary = `set the ${wanted.length} members of ${pool.name}`;
   // Zed takes it back too where nothing is said of it, but nobody promises that.
   const body = wanted.map((member) => ({ monitor_port: null, ...memberBody(member, subnet) }));
