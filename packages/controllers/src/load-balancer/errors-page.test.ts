@@ -44,8 +44,7 @@ for (const { code, does } of rows) {
     const [first = Number.POSITIVE_INFINITY] = retries;
     if (does.includes('Ignored silently')) assert.deepEqual(retries, []);
     else if (does.includes('Looks again then')) assert.equal(first, 7);
-    else if (/longest back-off|after 5 to 30 minutes|as `invalid`|Ignored; Event/u.test(does))
-      assert.equal(first, 300);
+    else if (/longest back-off|after 5 to 30 minutes|as `invalid`|Ignored; Event/u.test(does)) assert.equal(first, 300);
     else assert.equal(first, 5);
   });
 }
