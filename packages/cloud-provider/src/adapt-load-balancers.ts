@@ -1,7 +1,7 @@
 /** From the shape that upstream asks of a provider, opaque `ensure` and `delete`, to one part and one action a load balancer. */
 import type { CallContext } from './call-context.ts';
 import { asError } from './errors.ts';
-import { loadBalancerOwnerAnnotation, type LoadBalancerService } from './load-balancer-service.ts';
+import { loadBalancerOwnerIn, type LoadBalancerService } from './load-balancer-service.ts';
 import type { LoadBalancerIngress } from './load-balancer-status.ts';
 import type {
   DesiredLoadBalancer,
@@ -152,8 +152,7 @@ class AdaptedLoadBalancers implements LoadBalancers {
     const { uid } = service;
     if (this.#deleted.has(uid)) return [];
     const known = this.#known.get(uid);
-    // An empty owner is nobody.
-    const begun = known !== undefined || Boolean(service.annotations[loadBalancerOwnerAnnotation]);
+    const begun = known !== undefined || loadBalancerOwnerIn(service.annotations) !== undefined;
     if (!begun && !(await this.#opaque.exists(service, call))) return [];
     const owner = { clusterId: this.#options.clusterId, uid };
     const addresses = known?.ingress.flatMap(({ ip }) => ip ?? []);

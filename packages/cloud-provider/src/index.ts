@@ -53,7 +53,7 @@ export { adaptInstances, type OneInstance } from './adapt-instances.ts';
 
 // Load balancers
 export type { LoadBalancerFeatures, ServiceAnnotation } from './load-balancer-features.ts';
-export { loadBalancerOwnerAnnotation } from './load-balancer-service.ts';
+export { loadBalancerOwnerAnnotation, loadBalancerOwnerIn } from './load-balancer-service.ts';
 export type { BackEnd, IPFamily, LoadBalancerService, PartName, ServicePort } from './load-balancer-service.ts';
 export type { PortProtocol } from './port-protocol.ts';
 export type { LoadBalancerIngress, PortStatus } from './load-balancer-status.ts';

@@ -9,6 +9,11 @@ import type { PortProtocol } from './port-protocol.ts';
  */
 export const loadBalancerOwnerAnnotation = 'outrigger.dev/load-balancer-provider';
 
+/** Of the annotations of a Service. `undefined`: no provider is recorded, or an empty name, which is none. */
+export function loadBalancerOwnerIn(annotations: Readonly<Record<string, string>> | undefined): string | undefined {
+  return annotations?.[loadBalancerOwnerAnnotation] || undefined;
+}
+
 export type IPFamily = 'IPv4' | 'IPv6';
 
 export interface ServicePort {

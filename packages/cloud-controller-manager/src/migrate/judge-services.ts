@@ -1,5 +1,5 @@
 /** Services of type LoadBalancer: recorded as such, and at rest. Pure. */
-import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
+import { loadBalancerOwnerAnnotation, loadBalancerOwnerIn } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { missing, ok, unknown, type Check } from './check.ts';
 import type { MigrationTarget, Seen } from './observed-cluster.ts';
@@ -40,7 +40,11 @@ export function judgeServices({ services }: Seen<'services'>, { providerName }: 
     'let the current manager serve them first, or delete them',
   );
   say(
-    providerName === '' ? [] : served.filter((one) => ![undefined, providerName].includes(ownerOf(one))),
+    providerName === ''
+      ? []
+      : served.filter(
+          ({ metadata }) => ![undefined, providerName].includes(loadBalancerOwnerIn(metadata?.annotations)),
+        ),
     `are recorded as another provider's than ${providerName}`,
     `Outrigger does not touch them; ${loadBalancerOwnerAnnotation} names their provider`,
   );
@@ -56,10 +60,6 @@ function hasFinalizer({ metadata }: Service): boolean {
 
 function hasAddress({ status }: Service): boolean {
   return (status?.loadBalancer?.ingress?.length ?? 0) > 0;
-}
-
-function ownerOf({ metadata }: Service): string | undefined {
-  return metadata?.annotations?.[loadBalancerOwnerAnnotation] || undefined;
 }
 
 function nameOf({ metadata }: Service): string {

@@ -4,7 +4,7 @@
  */
 import { loadBalancerOwnerAnnotation, NAME_LENGTH } from '@outrigger/cloud-provider';
 import type { EventNote, Service } from '@outrigger/kube';
-import { hasFinalizer, isOfOurClass, ownerOf, type RoleOptions } from './role.ts';
+import { hasFinalizer, isOfOurClass, recordedOwner, type RoleOptions } from './role.ts';
 import { cleanupFinalizer } from './well-known-names.ts';
 
 /** Another program that runs the provider has ended a deletion by then. */
@@ -17,7 +17,7 @@ export interface ForeignOwnerOptions extends RoleOptions {
 
 /** Whose it is, where a person has to be told by this provider: of a Service that it would serve, or that nobody lets go. */
 export function foreignOwnerOf(service: Service, options: ForeignOwnerOptions): string | undefined {
-  const owner = ownerOf(service);
+  const owner = recordedOwner(service);
   const { deletionTimestamp } = service.metadata ?? {};
   if (owner === undefined || options.providers.includes(owner)) return undefined;
   const isWaiting =

@@ -1,7 +1,7 @@
 /** What a Service is to this provider, with what this process knows of it. Pure. */
 import type { Service } from '@outrigger/kube';
 import { versionOf } from '../written-versions.ts';
-import { isOfOurClass, ownerOf, roleOf, type Role } from './role.ts';
+import { isOfOurClass, recordedOwner, roleOf, type Role } from './role.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Surroundings } from './step-types.ts';
 
@@ -16,7 +16,7 @@ export const mayHaveParts = ({ knowledge: { parts }, work }: ServiceState): bool
  */
 export function isDisowned(state: ServiceState | undefined, service: Service): boolean {
   const { metadata = {} } = service;
-  if (!state || state.isLetGo || state.uid !== metadata.uid || ownerOf(service) !== undefined) return false;
+  if (!state || state.isLetGo || state.uid !== metadata.uid || recordedOwner(service) !== undefined) return false;
   const [version, recorded] = [versionOf(metadata.resourceVersion), versionOf(state.recordedIn)];
   if (version !== undefined && recorded !== undefined && version < recorded) return false;
   const { isProved, parts } = state.knowledge;

@@ -1,5 +1,5 @@
 /** What a Service is to this provider. Pure. */
-import { loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
+import { loadBalancerOwnerIn } from '@outrigger/cloud-provider';
 import type { Service } from '@outrigger/kube';
 import { cleanupFinalizer } from './well-known-names.ts';
 
@@ -20,13 +20,13 @@ export interface RoleOptions {
  */
 export type Role = 'serve' | 'clean' | 'unclaimed' | 'leave';
 
-/** Whose the load balancer of a Service is, as it says. An empty name, which anybody may write, is nobody's. */
-export function ownerOf({ metadata }: Service): string | undefined {
-  return metadata?.annotations?.[loadBalancerOwnerAnnotation] || undefined;
+/** The provider that is recorded on a Service as the one that has its load balancer. */
+export function recordedOwner({ metadata }: Service): string | undefined {
+  return loadBalancerOwnerIn(metadata?.annotations);
 }
 
 export function roleOf(service: Service, options: RoleOptions): Role {
-  const owner = ownerOf(service);
+  const owner = recordedOwner(service);
   if (owner !== undefined && owner !== options.providerName) return 'leave';
   const ours = isOfOurClass(service, options);
   const deleting = service.metadata?.deletionTimestamp !== undefined;
@@ -44,13 +44,13 @@ export function hasFinalizer(service: Service): boolean {
 
 /** Whether it lives, and this provider neither serves it nor has to clean up after it, as it is: what it has of the provider in the cloud is left behind. */
 export function isLeftBehind(service: Service, options: RoleOptions): boolean {
-  const mayBeServed = ownerOf(service) === undefined && isOfOurClass(service, options);
+  const mayBeServed = recordedOwner(service) === undefined && isOfOurClass(service, options);
   return roleOf(service, options) === 'leave' && !mayBeServed;
 }
 
 /** Whether the finalizer is there and says whose it is: nothing is made in the cloud before. */
 export function isRecorded(service: Service, providerName: string): boolean {
-  return hasFinalizer(service) && ownerOf(service) === providerName;
+  return hasFinalizer(service) && recordedOwner(service) === providerName;
 }
 
 export function isOfOurClass({ spec = {} }: Service, { classes, isDefault }: RoleOptions): boolean {

@@ -6,7 +6,7 @@ import { notedOf, recordAction } from '../load-balancer/load-balancer-words.ts';
 import type { Bring, LookAgain, ServicePlan } from '../load-balancer/service-plan.ts';
 import { tooLongOwner } from './foreign-owner.ts';
 import { ingressOf } from './load-balancer-service.ts';
-import { ownerOf, roleOf, type Role, type RoleOptions } from './role.ts';
+import { recordedOwner, roleOf, type Role, type RoleOptions } from './role.ts';
 import { cleanupFinalizer } from './well-known-names.ts';
 
 export const letGoAction: NotedAction = {
@@ -30,7 +30,7 @@ export function factsOfService(service: Service, options: RoleOptions): readonly
   const { loadBalancerClass, type = 'ClusterIP' } = service.spec ?? {};
   const ofClass = loadBalancerClass === undefined ? 'without a class' : `of class ${loadBalancerClass}`;
   const what = type === 'LoadBalancer' ? `of type LoadBalancer, ${ofClass}` : `of type ${type}`;
-  const owner = ownerOf(service);
+  const owner = recordedOwner(service);
   const addresses = ingressOf(service).map(({ ip, hostname }) => ip || hostname || '');
   return [
     { text: `The Service is ${what}${deletionTimestamp === undefined ? '' : ', and is being deleted'}.` },
