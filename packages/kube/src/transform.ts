@@ -36,37 +36,34 @@ export function trimNode(node: Node): Node {
   const trimmed = trimManagedFields(node);
   const all = Object.entries(trimmed.status ?? {});
   const read = all.filter(([name]) => UNREAD.every((field) => field?.name !== name));
-  const kept = boundedFields(read);
-  if (kept === read && read.length === all.length) return trimmed;
+  const isBounded = read.every(([name, value]) => isWithin(name, value));
+  if (isBounded && read.length === all.length) return trimmed;
+  const kept = isBounded ? read : read.map(([name, value]) => [name, cut(name, value)] as const);
   return { ...trimmed, status: Object.fromEntries(kept) };
 }
 
-type Fields = readonly (readonly [name: string, value: unknown])[];
+const lengthOf = (name: string): number => (name === 'message' ? MESSAGE_LENGTH : NAME_LENGTH);
 
-/** The same, where nothing is to be cut. */
-function boundedFields(fields: Fields): Fields {
-  const bounded = fields.map(([name, value]) => [name, boundedValue(name, value)] as const);
-  return bounded.every(([, value], i) => value === fields[i]?.[1]) ? fields : bounded;
+/** Whether nothing is to be cut, as of nearly every node: asked for each heartbeat. */
+function isWithin(name: string, value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= lengthOf(name);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.length <= MOST_LISTED && value.every((one) => isWithin('', one));
+  return Object.keys(value).every((field) => isWithin(field, (value as Record<string, unknown>)[field]));
 }
 
-function boundedValue(name: string, value: unknown): unknown {
-  if (typeof value === 'string') {
-    const length = name === 'message' ? MESSAGE_LENGTH : NAME_LENGTH;
-    // A copy: what V8 cuts from a text holds the whole one.
-    return value.length <= length ? value : structuredClone(value.slice(0, length));
-  }
+function cut(name: string, value: unknown): unknown {
+  // A copy: what V8 cuts from a text holds the whole one.
+  if (typeof value === 'string') return structuredClone(value.slice(0, lengthOf(name)));
   if (typeof value !== 'object' || value === null) return value;
   if (!Array.isArray(value)) {
-    const fields = Object.entries(value);
-    const bounded = boundedFields(fields);
-    return bounded === fields ? value : Object.fromEntries(bounded);
+    return Object.fromEntries(Object.entries(value).map(([field, one]) => [field, cut(field, one)]));
   }
   const list: readonly unknown[] = value;
   // A part of an address is another one.
   const isUsable = (one: unknown): boolean =>
     ((one as Partial<NodeAddress> | null)?.address?.length ?? 0) <= NAME_LENGTH;
-  const some = list.filter((one, i) => i < MOST_LISTED && isUsable(one)).map((one) => boundedValue('', one));
-  return some.length === list.length && some.every((one, i) => one === list[i]) ? list : some;
+  return list.filter((one, i) => i < MOST_LISTED && isUsable(one)).map((one) => cut('', one));
 }
 
 /** `trimNode` for nodes, `trimManagedFields` for all others. */
