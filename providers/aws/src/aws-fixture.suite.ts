@@ -6,11 +6,14 @@ import type {
   LoadBalancerService,
   NodeRef,
 } from '@outrigger/cloud-provider';
-import type { CloudFailure, ProviderFixture } from '@outrigger/conformance';
+import type { CloudFailure, NamedThing, ProviderFixture } from '@outrigger/conformance';
 import { FakeClock } from '@outrigger/testing';
-import { createFakeAws, type FakeAwsFault } from '../fake/fake-aws.ts';
+import type { SeededCluster } from '../fake/aws-world.ts';
+import { createFakeAws, type FakeAws, type FakeAwsFault } from '../fake/fake-aws.ts';
 import { services } from '../generate/operations.ts';
 import { createAwsProvider } from './aws-provider.ts';
+import { annotationRows, type AnnotationKey } from './load-balancer/annotations/annotation-rows.ts';
+import { GRANT_TAG } from './load-balancer/grants.ts';
 
 export interface AwsFixture extends ProviderFixture {
   readonly provider: () => CloudProvider;
@@ -21,7 +24,8 @@ const ENV = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret',
 export async function awsFixture(): Promise<AwsFixture> {
   const clock = new FakeClock();
   const aws = createFakeAws({ clock });
-  const { clusterId, nodeGroupId, privateSubnets, routeTableId, vpcId } = aws.seedCluster({ nodes: 0, hasIpv6: true });
+  const cluster = aws.seedCluster({ nodes: 0, hasIpv6: true });
+  const { clusterId, nodeGroupId, privateSubnets, routeTableId, vpcId } = cluster;
   const { balancers, classics, groups, listeners, routeTables, targetGroups, volumes } = aws.account;
   const table = routeTables.get(routeTableId);
   // Without the route to the VPC itself, which the suite would not know.
@@ -68,6 +72,7 @@ export async function awsFixture(): Promise<AwsFixture> {
     requests: async () => aws.calls.all().length,
     // Look-ups: by private DNS name, which is none's, and by tag.
     requestsOf: { lookUp: 2, createRoutes: 9, volumes: 1 },
+    createNamedThings: async (namespace) => namedThings(aws, cluster, namespace),
     createForeignRoute: async (destination) => {
       const there = routeTables.get(routeTableId);
       if (!there) throw new Error('the route table is gone');
@@ -87,6 +92,38 @@ export async function awsFixture(): Promise<AwsFixture> {
     },
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+/** The tag says for whom they are. */
+function namedThings(
+  aws: FakeAws,
+  { internetGatewayId, publicSubnets: [first = ''], vpcId }: SeededCluster,
+  namespace: string | undefined,
+): readonly NamedThing[] {
+  const { balancers, classics, rules, subnets, zones } = aws.account;
+  const tags = namespace === undefined ? {} : { [GRANT_TAG]: namespace };
+  const cidr = `10.0.${200 + subnets.all().length}.0/24`;
+  const subnet = aws.addSubnet({ vpcId, zone: `${zones[0]?.name}`, cidr, tags });
+  aws.addRouteTable({ vpcId, subnetIds: [subnet], internetGatewayId });
+  const group = (): string => aws.addSecurityGroup({ vpcId, name: `of-others-${namespace}`, tags });
+  const thing = (kind: string, id: string, set: Readonly<Partial<Record<AnnotationKey, string>>>): NamedThing => ({
+    kind,
+    id,
+    wish: {
+      annotations: Object.fromEntries(
+        Object.entries(set).map(([key, value]) => [annotationRows[key as AnnotationKey].name, value]),
+      ),
+    },
+    isUsed: async () => JSON.stringify([balancers.all(), classics.all(), rules.all()]).includes(`"${id}"`),
+  });
+  const [own, extra, address] = [group(), group(), aws.addAddress({ tags }).allocationId];
+  return [
+    thing('subnet', subnet, { subnets: subnet }),
+    thing('security-group', own, { securityGroups: own }),
+    thing('security-group', extra, { extraSecurityGroups: extra }),
+    // One for each subnet.
+    thing('elastic-ip', address, { subnets: first, eipAllocations: address }),
+  ];
 }
 
 function faultsOf(how: CloudFailure | undefined): readonly FakeAwsFault[] {

@@ -14,6 +14,7 @@ import type {
 import { silentLogger } from '@outrigger/kube';
 import type { Fetch } from '@outrigger/provider-kit';
 import { FakeClock } from '@outrigger/testing';
+import { withJudgedOthers } from '../../../packages/controllers/src/load-balancer/bring-to.ts';
 import type { SeededCluster } from '../fake/aws-world.ts';
 import { createFakeAws, type FakeAws } from '../fake/fake-aws.ts';
 import { createAwsProvider } from './aws-provider.ts';
@@ -110,12 +111,7 @@ export class ClusterLife {
   async #plan(loadBalancers: LoadBalancers, desired: DesiredLoadBalancer): Promise<ReturnType<LoadBalancers['plan']>> {
     const [seen] = await loadBalancers.observe([desired.service], this.call);
     if (seen?.kind !== 'parts') throw seen?.error ?? new Error('no answer');
-    const { namespace } = desired.service;
-    const others = (seen.others ?? []).map((one) => ({
-      ...one,
-      mayUse: one.allowed.some((name) => [namespace, '*'].includes(name)),
-    }));
-    return loadBalancers.plan({ ...desired, others }, seen.parts);
+    return loadBalancers.plan(withJudgedOthers({}, desired, seen), seen.parts);
   }
 }
 
