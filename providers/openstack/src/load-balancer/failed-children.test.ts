@@ -146,6 +146,33 @@ test('what fails each time is tried ever more seldom, and holds nothing else up'
   assert.ok(healed.at(-1)?.complete);
 });
 
+test('OVN says ACTIVE to a change of a listener that it has never made: it is made anew', async () => {
+  const rig = await Rig.open({ loadBalancer: { lbProvider: 'ovn' } });
+  rig.cloud.octavia.settings.providers = ['ovn'];
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  failing(rig, /\/listeners$/u, { methods: ['POST'], times: 1 });
+  rig.cloud.calls.reset();
+  const plans = await goOn(rig, { ...was, ports: [...was.ports, portOf(81)] }, MINUTE_MS);
+  assert.equal(plans.at(-1)?.complete, true);
+  const ofListeners = changesOf(rig).filter((one) => one.includes('/listeners'));
+  assert.deepEqual(ofListeners, ['POST /listeners', 'DELETE /listeners/{id}', 'POST /listeners']);
+});
+
+test('OVN adds a member that it has never made by the batch alone, also where requests are to be serial', async () => {
+  const rig = await Rig.open({ loadBalancer: { lbProvider: 'ovn', providerRequiresSerialApiCalls: true } });
+  rig.cloud.octavia.settings.providers = ['ovn'];
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+  failing(rig, /\/members$/u, { methods: ['POST'], times: 1 });
+  rig.cloud.calls.reset();
+  const plans = await goOn(rig, was, MINUTE_MS);
+  assert.equal(plans.at(-1)?.complete, true);
+  const ofMembers = changesOf(rig).filter((one) => one.includes('/members'));
+  assert.deepEqual(ofMembers, ['POST /pools/{pool}/members', 'PUT /pools/{pool}/members']);
+});
+
 test('another process changes once more what is in ERROR before it makes it anew', async () => {
   const rig = await Rig.open();
   const web = serviceNamed('web');
