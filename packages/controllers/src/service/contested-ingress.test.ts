@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ObjectMeta } from '@outrigger/kube';
-import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+import { nodeOf, servedRig, type Rig } from './rig.suite.ts';
 
 const ingressOf = (rig: Rig): unknown => rig.api.get('web')?.status?.loadBalancer?.ingress;
 const ours = [{ ip: '203.0.113.1', ipMode: 'VIP' }];
@@ -24,11 +24,7 @@ function write(rig: Rig): void {
 }
 
 async function served(): Promise<Rig> {
-  const rig = await createRig();
-  rig.api.nodes.put(nodeOf('n1'));
-  rig.api.apply('web', webSpec);
-  await rig.start();
-  await rig.clock.advance(10_000);
+  const rig = await servedRig();
   assert.deepEqual(ingressOf(rig), ours);
   return rig;
 }

@@ -4,28 +4,19 @@ import { test } from 'node:test';
 import { CloudError, loadBalancerOwnerAnnotation } from '@outrigger/cloud-provider';
 import { StatusError } from '@outrigger/kube';
 import { FLOATING, ips, refusedSpec, servedAtFloating, VIP } from './floating-address.suite.ts';
-import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+import { servedRig, webSpec, type Rig } from './rig.suite.ts';
 import { createTold, partOf } from './told-cloud.suite.ts';
 import { cleanupFinalizer } from './well-known-names.ts';
 
 const MINUTE_MS = 60_000;
 const conflict = (): StatusError => new StatusError('PATCH', 409, { reason: 'Conflict', code: 409 });
 
-async function served(): Promise<Rig> {
-  const rig = await createRig();
-  rig.api.nodes.put(nodeOf('n1'));
-  rig.api.apply('web', webSpec);
-  await rig.start();
-  await rig.clock.advance(10_000);
-  return rig;
-}
-
 async function seconds(rig: Rig, count: number): Promise<void> {
   for (let i = 0; i < count; i++) await rig.clock.advance(1_000);
 }
 
 test('a deletion that fails in another way each time is tried with back-off, although its condition is written each time', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   let tries = 0;
   rig.provider.before = () => {
     tries += 1;
@@ -41,7 +32,7 @@ test('a deletion that fails in another way each time is tried with back-off, alt
 });
 
 test('… and although another program takes its condition away each time', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   let tries = 0;
   rig.provider.before = () => {
     tries += 1;
@@ -74,7 +65,7 @@ test('an unclaimed one that waits is cleaned up as soon as a person says whose i
 });
 
 test('the finalizer that could not be removed, since another wrote at the same time, is removed a moment later', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   let refused = 0;
   rig.api.before = () => {
     if (rig.partsOf('uid-1').length > 0 || refused > 0) return;
@@ -89,7 +80,7 @@ test('the finalizer that could not be removed, since another wrote at the same t
 });
 
 test('addresses that cannot be written, since another writes at the same time, are tried ever more seldom', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   const service = rig.api.get('web');
   let writes = 0;
   rig.api.before = () => {

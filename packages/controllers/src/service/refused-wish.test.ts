@@ -2,22 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudError } from '@outrigger/cloud-provider';
-import { createRig, nodeOf, webSpec, type Rig } from './rig.suite.ts';
+import { createRig, nodeOf, servedRig, webSpec, type Rig } from './rig.suite.ts';
 
 const loadBalancerOf = (rig: Rig): Readonly<Record<string, unknown>> | undefined =>
   rig.cloud.parts().find(({ kind }) => kind === 'load-balancer')?.attributes;
 const backEndsOf = (rig: Rig): unknown => loadBalancerOf(rig)?.backEnds;
 const port = (number: number, protocol: 'TCP' | 'SCTP') =>
   ({ port: number, protocol, nodePort: 30_000 + number, name: `p${number}` }) as const;
-
-async function served(): Promise<Rig> {
-  const rig = await createRig();
-  rig.api.nodes.put(nodeOf('n1'));
-  rig.api.apply('web', webSpec);
-  await rig.start();
-  await rig.clock.advance(10_000);
-  return rig;
-}
 
 /** An edit that this cloud has no way to serve. */
 const refusedSpec = { ...webSpec, ports: [port(80, 'TCP'), port(81, 'SCTP')] };
@@ -30,7 +21,7 @@ async function rotate(rig: Rig): Promise<void> {
 }
 
 test('an edit that is refused leaves the load balancer as it was, and its members follow the nodes', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   const { ports } = loadBalancerOf(rig) ?? {};
   rig.api.apply('web', refusedSpec);
   await rig.clock.advance(10_000);
@@ -42,7 +33,7 @@ test('an edit that is refused leaves the load balancer as it was, and its member
 });
 
 test('a process that finds it so follows the nodes too', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   await rig.stop();
   rig.api.apply('web', refusedSpec);
   await rig.start();
@@ -53,7 +44,7 @@ test('a process that finds it so follows the nodes too', async () => {
 });
 
 test('nodes that do not change cost a refused Service no look at the cloud, and one Event', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   rig.api.apply('web', refusedSpec);
   await rig.clock.advance(10_000);
   const { observes } = rig.provider;
@@ -65,7 +56,7 @@ test('nodes that do not change cost a refused Service no look at the cloud, and 
 });
 
 test('an edit that is taken back finds all as it should be', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   rig.api.apply('web', refusedSpec);
   await rig.clock.advance(10_000);
   await rotate(rig);
@@ -81,7 +72,7 @@ test('an edit that is taken back finds all as it should be', async () => {
 
 test('what the cloud refuses keeps no member from following the nodes', async () => {
   for (const code of ['quota', 'invalid', 'unavailable'] as const) {
-    const rig = await served();
+    const rig = await servedRig();
     const { ports } = loadBalancerOf(rig) ?? {};
     rig.provider.before = ({ input, part }) => {
       if (part === 'load-balancer' && JSON.stringify(input.ports) !== JSON.stringify(ports)) {
@@ -101,7 +92,7 @@ test('what the cloud refuses keeps no member from following the nodes', async ()
 });
 
 test('a set of back ends that becomes empty is not believed at once for a refused Service either', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   rig.api.apply('web', refusedSpec);
   await rig.clock.advance(10_000);
   rig.api.nodes.remove('n1');
@@ -113,7 +104,7 @@ test('a set of back ends that becomes empty is not believed at once for a refuse
 });
 
 test('a plan of members that makes or deletes something is not carried out', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   // The controller takes the plans of its provider when it begins.
   await rig.stop();
   rig.provider.planMembers = () => ({
@@ -131,7 +122,7 @@ test('a plan of members that makes or deletes something is not carried out', asy
 });
 
 test('nodes that come and go while the members of a refused Service cannot be changed are followed at once', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   rig.api.apply('web', refusedSpec);
   await rig.clock.advance(10_000);
   // The cloud does what it was asked for, and says that it has not.
@@ -149,7 +140,7 @@ test('nodes that come and go while the members of a refused Service cannot be ch
 });
 
 test('a plan of members that fails keeps no Service from being mended', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   await rig.stop();
   rig.provider.planMembers = () => {
     throw new CloudError('invalid', 'no members');
@@ -168,7 +159,7 @@ test('a plan of members that fails keeps no Service from being mended', async ()
 });
 
 test('members that cannot be changed alone keep no Service from being mended by its whole plan', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   const before = JSON.stringify(loadBalancerOf(rig)?.ports);
   let isDown = true;
   rig.provider.before = ({ input, part }) => {
@@ -186,7 +177,7 @@ test('members that cannot be changed alone keep no Service from being mended by 
 });
 
 test('members that fail once beside a wish that the cloud refuses are tried again soon', async () => {
-  const rig = await served();
+  const rig = await servedRig();
   const before = JSON.stringify(loadBalancerOf(rig)?.ports);
   let failures = 0;
   rig.provider.before = ({ input, part }) => {
@@ -213,7 +204,7 @@ test('what the cloud refuses as invalid is tried at once when the Service itself
   };
   for (const [what, change] of Object.entries(ways)) {
     for (const isServed of [false, true]) {
-      const rig = isServed ? await served() : await createRig();
+      const rig = isServed ? await servedRig() : await createRig();
       const tries: string[] = [];
       let refuses = true;
       rig.provider.before = (_action, { service: { annotations, ports } }) => {

@@ -202,3 +202,13 @@ export async function createRig(): Promise<Rig> {
     stop: () => stop(),
   };
 }
+
+/** `web` on one node, served. */
+export async function servedRig(): Promise<Rig> {
+  const rig = await createRig();
+  rig.api.nodes.put(nodeOf('n1'));
+  rig.api.apply('web', webSpec);
+  await rig.start();
+  await rig.clock.advance(10_000);
+  return rig;
+}

@@ -1,7 +1,6 @@
-// Over 400 lines: one collection of a fake cloud, with the faults that may befall each of its operations.
 /**
- * The things of one resource in one account: what a test sees and changes, and what requests do by the cloud's rules. More than 400
- * lines: both work on the same rows, and every rule of a write belongs beside the others.
+ * The things of one resource in one account: what a test sees and changes, and what requests do by the cloud's rules. Over
+ * 400 lines: both work on the same rows, and every rule of a write belongs beside the others.
  */
 import { FakeRefusal } from './fake-error.ts';
 import type {
