@@ -48,7 +48,7 @@ for (const [what, service] of Object.entries(left)) {
     assert.deepEqual(rig.reasons, ['OrphanedLoadBalancers']);
     assert.match(
       rig.events[0]?.message ?? '',
-      /UID left, which exists, and which memory does not serve: delete by hand/u,
+      /UID left, which exists, and which memory does not serve: delete it by hand if no other program does/u,
     );
     assert.ok(rig.left.includes('left'));
     assert.equal(rig.metrics.get('outrigger_orphan_removals_held load-balancer'), 0);

@@ -18,7 +18,9 @@ const WORDS: Readonly<Record<OrphanKind, { readonly one: string; readonly many: 
 /** `dns dns-4 and address address-1, of the Service with UID 5f0c`. */
 export function nameOfOrphan(orphan: Orphan, providerName = 'this provider'): string {
   if (orphan.kind === 'load-balancer') {
-    const left = orphan.isLeft ? `, which exists, and which ${providerName} does not serve: delete by hand` : '';
+    const left = orphan.isLeft
+      ? `, which exists, and which ${providerName} does not serve: delete it by hand if no other program does`
+      : '';
     return `${orphan.parts.map(({ id, kind }) => `${kind} ${id}`).join(', ')} (of the Service with UID ${orphan.uid}${left})`;
   }
   const { destination, id, targetNodeName, targetProviderID } = orphan.route;
