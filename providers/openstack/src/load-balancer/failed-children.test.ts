@@ -1,53 +1,10 @@
 /** What Octavia leaves in ERROR below a load balancer, which serves on as before: it is changed again before it is made anew. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { isCloudError, type LoadBalancerPlan, type LoadBalancerService } from '@outrigger/cloud-provider';
 import { LatenessTracker } from './observe/lateness.ts';
 import { portOf } from './desired/tree-inputs.suite.ts';
+import { changesOf, failing, goOn, MINUTE_MS, toldIn } from './failed-children.suite.ts';
 import { Rig, served, serviceNamed } from './rig.suite.ts';
-
-const MINUTE_MS = 60_000;
-
-/** Each change that one of these requests began fails; `times` of them. */
-function failing(rig: Rig, what: RegExp, { methods = ['POST', 'PUT'], times = Infinity } = {}): void {
-  let isFailing = false;
-  let left = times;
-  const when = ({ method, path }: { readonly method: string; readonly path: string }): boolean => {
-    if (method !== 'GET') isFailing = methods.includes(method) && what.test(path) && left-- > 0;
-    return false;
-  };
-  rig.cloud.faults.set({ service: 'load-balancer', effect: 'run', run: () => {}, when });
-  rig.cloud.octavia.settings.fails = () => isFailing;
-}
-
-const changesOf = (rig: Rig): readonly string[] =>
-  rig.cloud.calls
-    .all()
-    .map(({ operation }) => operation)
-    .filter((one) => !one.includes('GET'));
-
-/** As the host goes on for so long. */
-async function goOn(
-  rig: Rig,
-  service: LoadBalancerService,
-  lastsMs: number,
-  betweenMs = 1_000,
-): Promise<readonly LoadBalancerPlan[]> {
-  const plans: LoadBalancerPlan[] = [];
-  const end = rig.clock.monotonic() + lastsMs;
-  while (rig.clock.monotonic() < end) {
-    try {
-      plans.push(await rig.pass(rig.desired(service)));
-    } catch (error) {
-      if (!isCloudError(error, 'retry-after') && !isCloudError(error, 'conflict')) throw error;
-    }
-    await rig.clock.sleep(betweenMs);
-  }
-  return plans;
-}
-
-const toldIn = (plans: readonly LoadBalancerPlan[]): ReadonlySet<string> =>
-  new Set(plans.flatMap(({ warnings = [] }) => warnings.map(({ reason }) => reason)));
 
 for (const serial of [false, true]) {
   for (const isRefused of [false, true]) {
@@ -189,11 +146,11 @@ test('another process changes once more what is in ERROR before it makes it anew
   );
 });
 
-test('patience with an ERROR grows up to five minutes, is begun anew by ACTIVE, and counts no request twice', () => {
+test('patience with an ERROR grows up to five minutes, and is begun anew by another wish and by ACTIVE', () => {
   let now = 0;
   const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
   const lateness = new LatenessTracker(clock);
-  const seen = (): string => lateness.ofChild(`id ${now}`, 'place', 'ERROR');
+  const seen = (): string => lateness.ofChild(`id ${now}`, 'place', 'ERROR').late;
   const waits: number[] = [];
   const whats: string[] = [];
   for (let round = 0; round < 8; round++) {
@@ -201,12 +158,16 @@ test('patience with an ERROR grows up to five minutes, is begun anew by ACTIVE, 
     while (seen() === 'no') now += 1_000;
     waits.push(now - since);
     whats.push(seen());
-    lateness.noteTried('place');
-    lateness.noteTried('place');
+    lateness.noteTried({ place: 'place', wish: 'one' });
   }
   assert.deepEqual(waits, [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
   assert.deepEqual(whats, ['finish', 'finish', 'finish', 'rebuild', 'rebuild', 'rebuild', 'rebuild', 'rebuild']);
   assert.equal(seen(), 'no');
-  assert.equal(lateness.ofChild('id', 'place', 'ACTIVE'), 'no');
+  assert.equal(lateness.ofChild('id', 'place', 'ERROR').tried, 'one');
+  lateness.noteTried({ place: 'place', wish: 'another' });
+  now += 10_000;
+  assert.equal(seen(), 'finish', 'another wish is tried from the beginning');
+  lateness.noteTried({ place: 'place', wish: 'another' });
+  assert.deepEqual(lateness.ofChild('id', 'place', 'ACTIVE'), { late: 'no' });
   assert.equal(seen(), 'finish');
 });

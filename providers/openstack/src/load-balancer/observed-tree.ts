@@ -4,7 +4,7 @@ import type { ProvisioningStatus } from './octavia-wire.ts';
 
 /**
  * For how long something is not what it was asked to become: `finish` and `rebuild` are to be acted on. In its time, and once
- * it is ACTIVE, `no`. Of what is in ERROR: what is to be done about that now; `no`: nothing yet, as something was tried a short while ago.
+ * it is ACTIVE, `no`. Of what is in ERROR: what is to be done about that now; `no`: nothing yet for the wish that was `tried` a short while ago.
  */
 export type Lateness = 'no' | 'finish' | 'rebuild';
 
@@ -13,6 +13,8 @@ interface Child {
   readonly name: string;
   readonly status: ProvisioningStatus;
   readonly late: Lateness;
+  /** Of what is in ERROR, and not to be changed again yet: for which wish (`wishOf`) that was tried last. */
+  readonly tried?: string | undefined;
 }
 
 export interface ObservedMember extends Child {

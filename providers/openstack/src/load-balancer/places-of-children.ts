@@ -1,4 +1,11 @@
 /** What failed is known by its place below the load balancer: its ID is another each time it is made anew. */
+/** Of what is in ERROR, and should not be any more after a change. */
+export interface Mending {
+  readonly place: string;
+  /** By what it should be two tries are known as one (`wishOf`). */
+  readonly wish: string;
+}
+
 interface Identified {
   readonly id: string;
 }

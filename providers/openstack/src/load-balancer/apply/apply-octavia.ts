@@ -57,9 +57,16 @@ export class OctaviaChanges {
 
   async change({ loadBalancerId: id, mends, request }: ChangeOf<'octavia'>, call: CallContext): Promise<Carried> {
     return this.#whenReady(id, call, async () => {
-      if (mends !== undefined) this.#lateness.noteTried(mends);
-      if (request.method === 'DELETE') await this.#sendDelete(request, call);
-      else await this.#client.request(call, request);
+      try {
+        if (request.method === 'DELETE') await this.#sendDelete(request, call);
+        else await this.#client.request(call, request);
+      } catch (error) {
+        // Octavia's answer to the change itself. An API that cannot be reached has tried nothing.
+        if (mends && (isCloudError(error, 'invalid') || isCloudError(error, 'unsupported')))
+          this.#lateness.noteTried(mends);
+        throw error;
+      }
+      if (mends) this.#lateness.noteTried(mends);
     });
   }
 

@@ -1,7 +1,8 @@
 /** Remembers since when something is not ACTIVE, and what was tried against an ERROR. Lost with the process: then both begin anew. */
 import type { Clock } from '@outrigger/cloud-provider';
-import type { Lateness } from '../observed-tree.ts';
+import type { Lateness, ObservedMember } from '../observed-tree.ts';
 import type { ProvisioningStatus } from '../octavia-wire.ts';
+import type { Mending } from '../places-of-children.ts';
 
 interface Patience {
   readonly finishMs: number;
@@ -27,11 +28,15 @@ interface Wait {
   seenAt: number;
 }
 
-/** `count`: of what was tried, `at`: the last time. */
+/** `count`: of what was tried for this wish, `at`: the last time. */
 interface Tries {
+  readonly wish: string;
   readonly count: number;
   readonly at: number;
 }
+
+/** What a child is seen as, beside its status. */
+type Seen = Pick<ObservedMember, 'late' | 'tried'>;
 
 export class LatenessTracker {
   readonly #clock: Clock;
@@ -63,34 +68,32 @@ export class LatenessTracker {
   }
 
   /** Of something of this ID, in this place below its load balancer. */
-  ofChild(id: string, place: string, status: ProvisioningStatus): Lateness {
+  ofChild(id: string, place: string, status: ProvisioningStatus): Seen {
     if (status === 'ERROR') {
       this.#waits.delete(id);
       return this.ofFailed(place);
     }
     if (status === 'ACTIVE') this.recovered(place);
-    return this.of(id, status);
+    return { late: this.of(id, status) };
   }
 
-  /** What is to be done about the ERROR in this place now: a change, to make it anew, or nothing yet. */
-  ofFailed(place: string): Lateness {
+  /** What is to be done about the ERROR in this place now: a change, to make it anew, or nothing yet for the wish that was tried. */
+  ofFailed(place: string): Seen {
     const tries = this.#tries.get(place);
-    if (!tries) return 'finish';
-    if (this.#clock.monotonic() - tries.at < waitAfter(tries)) return 'no';
-    return tries.count < CHANGES_BEFORE_REBUILD ? 'finish' : 'rebuild';
+    if (!tries) return { late: 'finish' };
+    if (this.#clock.monotonic() - tries.at < waitAfter(tries)) return { late: 'no', tried: tries.wish };
+    return { late: tries.count < CHANGES_BEFORE_REBUILD ? 'finish' : 'rebuild' };
   }
 
   recovered(place: string): void {
     this.#tries.delete(place);
   }
 
-  /** Something is sent now that should end the ERROR in this place. */
-  noteTried(place: string): void {
+  /** Octavia has been sent what should end the ERROR in this place, for this wish. Another wish is tried from the beginning. */
+  noteTried({ place, wish }: Mending): void {
     const tries = this.#tries.get(place);
-    const at = this.#clock.monotonic();
-    // Sent once more after a 409.
-    if (tries && at - tries.at < waitAfter(tries)) return;
-    this.#tries.set(place, { count: (tries?.count ?? 0) + 1, at });
+    const count = tries?.wish === wish ? tries.count + 1 : 1;
+    this.#tries.set(place, { wish, count, at: this.#clock.monotonic() });
   }
 
   /** Drops what has not been seen for an hour: it is gone. */

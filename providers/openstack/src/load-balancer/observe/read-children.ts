@@ -193,8 +193,8 @@ function childOf(
   { id, name, provisioning_status: status }: WireListener | WireMonitor | WirePool,
   place: string,
   lateness: LatenessTracker,
-): Pick<ObservedPool, 'id' | 'late' | 'name' | 'status'> {
-  return { id, name, status, late: lateness.ofChild(id, place, status) };
+): Pick<ObservedPool, 'id' | 'late' | 'name' | 'status' | 'tried'> {
+  return { id, name, status, ...lateness.ofChild(id, place, status) };
 }
 
 /** All of a pool are in one place. */
@@ -202,8 +202,8 @@ function memberChild(
   { id, name, provisioning_status: status }: WireMember,
   place: string,
   lateness: LatenessTracker,
-): Pick<ObservedMember, 'id' | 'late' | 'name' | 'status'> {
-  return { id, name, status, late: status === 'ERROR' ? lateness.ofFailed(place) : lateness.of(id, status) };
+): Pick<ObservedMember, 'id' | 'late' | 'name' | 'status' | 'tried'> {
+  return { id, name, status, ...(status === 'ERROR' ? lateness.ofFailed(place) : { late: lateness.of(id, status) }) };
 }
 
 function monitorOf(monitor: WireMonitor, pool: WirePool, lateness: LatenessTracker): ObservedMonitor {

@@ -3,6 +3,7 @@ import type { LoadBalancerAction, Owner, PartName } from '@outrigger/cloud-provi
 import type { ApiRequest } from '../../client/api-client.ts';
 import type { BackEndAddress } from '../desired/desired-tree.ts';
 import type { MarkedCollection, PartKind } from '../observed-tree.ts';
+import type { Mending } from '../places-of-children.ts';
 
 /** One request, as it is sent; with references (`Reference`) where only Neutron knows an ID. A dry run shows it. */
 export interface PlannedRequest extends Pick<
@@ -33,8 +34,7 @@ export type Change =
       readonly op: 'octavia';
       readonly loadBalancerId: string;
       readonly request: PlannedRequest;
-      /** The place (`placeOf`) of what is in ERROR, and should not be any more after this. */
-      readonly mends?: string;
+      readonly mends?: Mending;
     }
   /** Done where what is to go is gone, or what is to come is there. */
   | { readonly op: 'neutron'; readonly request: PlannedRequest }

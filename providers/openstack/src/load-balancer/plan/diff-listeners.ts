@@ -1,9 +1,19 @@
 /** From the listeners that are there to those that should be: the smallest requests, in their order. Pure. */
 import type { DesiredListener } from '../desired/desired-tree.ts';
-import type { ObservedListener } from '../observed-tree.ts';
-import type { ProvisioningStatus } from '../octavia-wire.ts';
+import type { ObservedListener, ObservedPool } from '../observed-tree.ts';
 import { placeOf } from '../places-of-children.ts';
-import { healthOf, mending, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
+import {
+  GONE,
+  HELD,
+  healthOf,
+  mending,
+  missingTags,
+  NOTHING,
+  removePool,
+  type Diff,
+  type Step,
+  type TreeContext,
+} from './diff.ts';
 import { diffPool } from './diff-pool.ts';
 import { forwardedFor, listenerBody, listenerSettings } from './octavia-bodies.ts';
 import { deleteRequest, postRequest, putRequest } from './octavia-requests.ts';
@@ -21,34 +31,65 @@ export function diffListeners(context: TreeContext): Diff {
   const obsolete = ours.filter((one) => !matched.includes(one));
   const loose = children.loosePools.filter((one) => isOurs(one));
   // What goes first makes room: another protocol on the same port.
-  const removals = [...obsolete.flatMap(removeListener), ...loose.map(({ id, name }) => removePool(id, name))];
-  const diffs = tree.listeners.map((wanted, at) => diffListener(wanted, matched[at], context));
+  const removals = diffRemovals(context.loadBalancer.id, obsolete, loose);
+  const diffs = [removals, ...tree.listeners.map((wanted, at) => diffListener(wanted, matched[at], context))];
   const waiting = diffs.some((diff) => diff.waiting) || [...obsolete, ...loose].some(isGoing);
   const isHeld = diffs.some((diff) => diff.isHeld);
-  return { steps: waiting ? [] : [...removals, ...diffs.flatMap(({ steps }) => steps)], waiting, isHeld };
+  return { steps: waiting ? [] : diffs.flatMap(({ steps }) => steps), waiting, isHeld };
+}
+
+const isGoing = ({ status }: ObservedListener | ObservedPool): boolean => status === 'PENDING_DELETE';
+
+/** From listeners, and pools without one, to none of them. */
+export function diffRemovals(
+  loadBalancerId: string,
+  listeners: readonly ObservedListener[],
+  loosePools: readonly ObservedPool[],
+): Diff {
+  const diffs = [
+    ...listeners.map((one) => diffRemoval(one, loadBalancerId)),
+    ...loosePools.map((pool) => diffPoolRemoval(pool, placeOf.pool(pool))),
+  ];
+  return { steps: diffs.flatMap(({ steps }) => steps), waiting: false, isHeld: diffs.some(({ isHeld }) => isHeld) };
+}
+
+function diffRemoval(listener: ObservedListener, loadBalancerId: string): Diff {
+  const { pool } = listener;
+  const pools = pool ? diffPoolRemoval(pool, placeOf.pool(listener)) : NOTHING;
+  if (pools.isHeld || healthOf(listener, GONE) === 'held') return HELD;
+  const removal = mending(listener, placeOf.listener(loadBalancerId, listener), GONE, [removalOf(listener)]);
+  return { steps: [...pools.steps, ...removal], waiting: false };
+}
+
+function diffPoolRemoval(pool: ObservedPool, place: string): Diff {
+  if (healthOf(pool, GONE) === 'held') return HELD;
+  return { steps: mending(pool, place, GONE, [removePool(pool.id, pool.name)]), waiting: false };
 }
 
 /** The pool first: what dies between the two leaves a listener, which is found by its tag and port. */
-export function removeListener({ id, pool, port, protocol }: ObservedListener): readonly Step[] {
-  const request = deleteRequest('listeners', id);
-  const removal = { summary: `delete the listener ${protocol} ${port}`, request };
-  return pool ? [removePool(pool.id, pool.name), removal] : [removal];
+function removeListener(listener: ObservedListener): readonly Step[] {
+  const { pool } = listener;
+  return [...(pool ? [removePool(pool.id, pool.name)] : []), removalOf(listener)];
 }
 
-const isGoing = ({ status }: { readonly status: ProvisioningStatus }): boolean => status === 'PENDING_DELETE';
+const removalOf = ({ id, port, protocol }: ObservedListener): Step => ({
+  summary: `delete the listener ${protocol} ${port}`,
+  request: deleteRequest('listeners', id),
+});
 
 function diffListener(wanted: DesiredListener, there: ObservedListener | undefined, context: TreeContext): Diff {
   const { loadBalancer, tags } = context;
   const what = `${wanted.protocol} ${wanted.port}`;
+  const body = listenerBody(wanted, tags);
   const creation: Step = {
     summary: `create the listener ${what}`,
-    request: postRequest('listeners', { ...listenerBody(wanted, tags), loadbalancer_id: loadBalancer.id }),
+    request: postRequest('listeners', { ...body, loadbalancer_id: loadBalancer.id }),
   };
   if (!there) return { steps: [creation], waiting: false };
-  const health = healthOf(there);
+  const health = healthOf(there, body);
   if (health === 'waiting') return { steps: [], waiting: true };
   const mend = (steps: readonly Step[]): readonly Step[] =>
-    mending(there, placeOf.listener(loadBalancer.id, there), steps);
+    mending(there, placeOf.listener(loadBalancer.id, there), body, steps);
   // OVN says ACTIVE to a change of a listener that it has never made.
   const isToBeMade = health === 'finish' && there.status === 'ERROR' && loadBalancer.provider === 'ovn';
   if (health === 'rebuild' || isToBeMade) return { steps: mend([...removeListener(there), creation]), waiting: false };

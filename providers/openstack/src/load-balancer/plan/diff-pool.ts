@@ -4,24 +4,33 @@ import type { DesiredHealthMonitor, DesiredMember, DesiredPool } from '../desire
 import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
 import { affinityTag } from '../ownership.ts';
 import { placeOf } from '../places-of-children.ts';
-import { healthOf, mending, missingTags, removePool, type Diff, type Step, type TreeContext } from './diff.ts';
+import {
+  GONE,
+  HELD,
+  healthOf,
+  mending,
+  missingTags,
+  NOTHING,
+  removePool,
+  WAITING,
+  type Diff,
+  type Step,
+  type TreeContext,
+} from './diff.ts';
 import { memberBody, type MemberSubnet, monitorBody, monitorSettings, poolBody, poolTags } from './octavia-bodies.ts';
 import { deleteRequest, memberRequest, postRequest, putMembersRequest, putRequest } from './octavia-requests.ts';
 
-const NOTHING: Diff = { steps: [], waiting: false };
-const WAITING: Diff = { steps: [], waiting: true };
-const HELD: Diff = { steps: [], waiting: false, isHeld: true };
-
 export function diffPool(wanted: DesiredPool, listener: ObservedListener, context: TreeContext): Diff {
+  const body = poolBody(wanted, context.tags);
   const creation: Step = {
     summary: `create the pool ${wanted.name}`,
-    request: postRequest('pools', { ...poolBody(wanted, context.tags), listener_id: listener.id }),
+    request: postRequest('pools', { ...body, listener_id: listener.id }),
   };
   const there = listener.pool;
   if (!there) return { steps: [creation], waiting: false };
-  const health = healthOf(there);
+  const health = healthOf(there, body);
   if (health === 'waiting') return WAITING;
-  const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.pool(listener), steps);
+  const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.pool(listener), body, steps);
   if (health === 'rebuild' || there.protocol !== wanted.protocol) {
     return { steps: mend([removePool(there.id, there.name), creation]), waiting: false };
   }
@@ -62,11 +71,12 @@ export function diffMembers(
   pool: ObservedPool,
   { loadBalancer, serial }: Pick<TreeContext, 'loadBalancer'> & { readonly serial: boolean },
 ): Diff {
-  const healths = new Set(pool.members.map(healthOf));
-  if (healths.has('waiting')) return WAITING;
-  if (healths.has('held')) return HELD;
   const inError = pool.members.find(({ status }) => status === 'ERROR');
-  const stuck = pool.members.filter((one) => one.status !== 'ERROR' && healthOf(one) === 'rebuild');
+  const wish = wanted.map(keyOf);
+  const pending = pool.members.filter(({ status }) => status !== 'ERROR' && status !== 'ACTIVE');
+  if (pending.some(({ late }) => late === 'no')) return WAITING;
+  if (inError && healthOf(inError, wish) === 'held') return HELD;
+  const stuck = pending.filter(({ late }) => late === 'rebuild');
   if (stuck.length > 0) {
     // The next pass puts them back.
     const steps = stuck.map(({ id, name }) => ({
@@ -76,11 +86,11 @@ export function diffMembers(
     return { steps, waiting: false };
   }
   const there = new Set(pool.members.map(keyOf));
-  const same = there.size === wanted.length && wanted.every((member) => there.has(keyOf(member)));
-  if (same && !inError && !healths.has('finish')) return NOTHING;
+  const same = there.size === wish.length && wish.every((key) => there.has(key));
+  if (same && !inError && pending.length === 0) return NOTHING;
   // Those that serve are among them: a change that fails puts all that it names in ERROR, and leaves the load balancer as it was.
   const mend = (steps: readonly Step[]): readonly Step[] =>
-    inError ? mending(inError, placeOf.members(pool), steps) : steps;
+    inError ? mending(inError, placeOf.members(pool), wish, steps) : steps;
   const subnet: MemberSubnet = {
     family: familyIn(loadBalancer.vipAddress ?? ''),
     id: loadBalancer.vipSubnetId ?? undefined,
@@ -108,7 +118,7 @@ function oneByOne(wanted: readonly DesiredMember[], pool: ObservedPool, subnet: 
       const request = memberRequest('POST', pool.id, undefined, memberBody(member, subnet));
       return [{ summary: `add the member ${member.name} to ${pool.name}`, request }];
     }
-    if (keyOf(there) === keyOf(member) && healthOf(there) === 'ready') return [];
+    if (keyOf(there) === keyOf(member) && there.status === 'ACTIVE') return [];
     const body = { name: member.name, monitor_port: member.monitorPort ?? null };
     return [
       {
@@ -141,10 +151,11 @@ function diffMonitor(wanted: DesiredHealthMonitor | undefined, pool: ObservedPoo
     request: deleteRequest('healthmonitors', id),
   });
   if (!there) return wanted ? { steps: [creation(wanted)], waiting: false } : NOTHING;
-  const health = healthOf(there);
+  const wish = wanted ?? GONE;
+  const health = healthOf(there, wish);
   if (health === 'waiting') return WAITING;
-  const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.monitor(pool), steps);
-  if (!wanted) return { steps: [removal(there)], waiting: false };
+  const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.monitor(pool), wish, steps);
+  if (!wanted) return health === 'held' ? HELD : { steps: mend([removal(there)]), waiting: false };
   if (health === 'rebuild' || there.type !== wanted.type) {
     return { steps: mend([removal(there), creation(wanted)]), waiting: false };
   }

@@ -1,8 +1,9 @@
 /** What the parts of a diff share: steps, and what state a child is in. Pure. */
+import { createHash } from 'node:crypto';
 import type { LoadBalancerAction } from '@outrigger/cloud-provider';
 import type { DesiredTree } from '../desired/desired-tree.ts';
-import type { Lateness, ObservedChildren, ObservedLoadBalancer, PartKind } from '../observed-tree.ts';
-import type { ProvisioningStatus } from '../octavia-wire.ts';
+import type { ObservedChildren, ObservedLoadBalancer, ObservedMember, PartKind } from '../observed-tree.ts';
+import type { Mending } from '../places-of-children.ts';
 import { actionOf, type PlannedRequest } from './change.ts';
 import { deleteRequest } from './octavia-requests.ts';
 
@@ -11,8 +12,7 @@ export interface Step {
   readonly request: PlannedRequest;
   /** It sets members without all that are there, or sources without all that are let in. */
   readonly leavesOut?: boolean;
-  /** The place (`placeOf`) of what is in ERROR, and should not be any more after this. */
-  readonly mends?: string;
+  readonly mends?: Mending;
 }
 
 /** Of a load balancer of the Service's own, or one that it shares. */
@@ -26,7 +26,7 @@ export function actionsOf(
       op: 'octavia',
       loadBalancerId,
       request,
-      ...(mends !== undefined && { mends }),
+      ...(mends && { mends }),
     }),
     ...(leavesOut && { mayCutTraffic: true }),
   }));
@@ -39,6 +39,10 @@ export interface Diff {
   /** Something is in ERROR, and was tried to be mended a short while ago. All else goes on. */
   readonly isHeld?: boolean | undefined;
 }
+
+export const NOTHING: Diff = { steps: [], waiting: false };
+export const WAITING: Diff = { steps: [], waiting: true };
+export const HELD: Diff = { steps: [], waiting: false, isHeld: true };
 
 export interface TreeContext {
   readonly loadBalancer: ObservedLoadBalancer;
@@ -53,21 +57,27 @@ export interface TreeContext {
 /** What a child needs before its settings are compared. */
 export type Health = 'ready' | 'waiting' | 'finish' | 'rebuild' | 'held';
 
-export function healthOf({ late, status }: { readonly late: Lateness; readonly status: ProvisioningStatus }): Health {
+type Judged = Pick<ObservedMember, 'late' | 'status' | 'tried'>;
+
+/** `wish`: what it should be, as JSON. What failed for another wish than this is not held. */
+export function healthOf({ late, status, tried }: Judged, wish: unknown): Health {
   if (status === 'ACTIVE') return 'ready';
   if (late !== 'no') return late;
-  return status === 'ERROR' ? 'held' : 'waiting';
+  if (status !== 'ERROR') return 'waiting';
+  return tried === wishOf(wish) ? 'held' : 'finish';
 }
 
 /** The first of them is what mends it: where it fails, the others are not as they should be either. */
-export function mending(
-  { status }: { readonly status: ProvisioningStatus },
-  place: string,
-  steps: readonly Step[],
-): readonly Step[] {
+export function mending({ status }: Judged, place: string, wish: unknown, steps: readonly Step[]): readonly Step[] {
   const [first, ...others] = steps;
-  return first && status === 'ERROR' ? [{ ...first, mends: place }, ...others] : steps;
+  return first && status === 'ERROR' ? [{ ...first, mends: { place, wish: wishOf(wish) } }, ...others] : steps;
 }
+
+/** By it two wishes are known as one: those of a pool may be a thousand members. */
+const wishOf = (wish: unknown): string => createHash('sha256').update(JSON.stringify(wish)).digest('base64url');
+
+/** The wish for what is to go. */
+export const GONE = 'gone';
 
 export function removePool(id: string, name: string): Step {
   return { summary: `delete the pool ${name}`, request: deleteRequest('pools', id) };

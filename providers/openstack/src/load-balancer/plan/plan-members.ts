@@ -24,8 +24,10 @@ import {
 } from '../observed-tree.ts';
 import { transportOf } from './diff-listeners.ts';
 import { diffMembers, endPointOf } from './diff-pool.ts';
-import { actionsOf, healthOf } from './diff.ts';
+import { actionsOf, HELD, healthOf, mending, NOTHING, WAITING, type Diff, type Step } from './diff.ts';
 import { isOwnChild } from '../listener-owner.ts';
+import { placeOf } from '../places-of-children.ts';
+import { putRequest } from './octavia-requests.ts';
 import { errorsBelow } from './status.ts';
 import { diffPorts } from './plan-security-group.ts';
 
@@ -51,6 +53,7 @@ interface Members {
   /** Whether these are the addresses of all its members: a listener whose members are not seen may have any. */
   readonly areAll: boolean;
   readonly waiting: boolean;
+  readonly isHeld: boolean;
 }
 
 export function planMembers(given: MembersContext): LoadBalancerPlan {
@@ -65,8 +68,11 @@ export function planMembers(given: MembersContext): LoadBalancerPlan {
   const members = ours.map((part) => membersOfPart(part, context));
   const actions = members.flatMap((one) => one.actions);
   const waiting = members.some((one) => one.waiting);
+  const isHeld = members.some((one) => one.isHeld);
   const addresses = new Set(members.flatMap((one) => one.addresses));
-  const warnings = ours.flatMap((part) => errorsBelow(part.id, ownListeners(part, given)));
+  const warnings = ours.flatMap((part) =>
+    errorsBelow(loadBalancerIn(part), (one) => isOwnChild(one, given.identity, part.kind === 'load-balancer')),
+  );
   const areAll = members.length > 0 && members.every((one) => one.areAll);
   // After the members, as where all of it is planned. Without the group on its port a node gets no traffic.
   const ports =
@@ -77,7 +83,7 @@ export function planMembers(given: MembersContext): LoadBalancerPlan {
           .flatMap((part) => diffPorts(securityGroupIn(part), addresses, desired));
   return {
     actions: [...actions, ...ports],
-    complete: actions.length + ports.length === 0 && !waiting,
+    complete: actions.length + ports.length === 0 && !waiting && !isHeld,
     ingress: [],
     ...(warnings.length > 0 && { warnings }),
   };
@@ -137,11 +143,12 @@ function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members
   const loadBalancer = loadBalancerIn(part);
   const { children, id, status } = loadBalancer;
   if (status !== 'ACTIVE' || !children) {
-    return { actions: [], addresses: [], areAll: false, waiting: status !== 'ERROR' };
+    return { actions: [], addresses: [], areAll: false, waiting: status !== 'ERROR', isHeld: false };
   }
   const owns = part.kind === 'load-balancer';
   const addresses: string[] = [];
   let waiting = false;
+  let isHeld = false;
   const listeners = ownListeners(part, context);
   let areAll = listeners.length > 0;
   const actions = listeners.flatMap((listener): readonly LoadBalancerAction[] => {
@@ -150,20 +157,47 @@ function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members
     if (!wanted) areAll = false;
     if (!pool) return [];
     addresses.push(...(wanted ?? pool.members).map(({ address }) => address));
-    // What is neither there nor on its way is for the whole plan.
-    if (!wanted || isFailed(listener) || isFailed(pool)) return [];
-    const diff = diffMembers(wanted, pool, { loadBalancer, serial });
-    if (diff.waiting || diff.isHeld || healthOf(listener) !== 'ready' || healthOf(pool) !== 'ready') {
+    // What was never made is for the whole plan.
+    if (!wanted || isStuck(listener) || isStuck(pool)) return [];
+    const diffs = [mendListener(listener, id), mendPool(pool, listener)];
+    // Octavia takes no change of members while their pool is in ERROR.
+    if (pool.status !== 'ERROR') diffs.push(diffMembers(wanted, pool, { loadBalancer, serial }));
+    isHeld ||= diffs.some((diff) => diff.isHeld);
+    if (diffs.some((diff) => diff.waiting)) {
       waiting = true;
       return [];
     }
-    return actionsOf(diff.steps, id, owns ? 'load-balancer' : 'shared-load-balancer');
+    const steps = diffs.flatMap((diff) => diff.steps);
+    return actionsOf(steps, id, owns ? 'load-balancer' : 'shared-load-balancer');
   });
-  return { actions, addresses, areAll, waiting };
+  return { actions, addresses, areAll, waiting, isHeld };
 }
 
-const isFailed = (one: ObservedListener | ObservedPool): boolean =>
-  one.status === 'ERROR' || healthOf(one) === 'rebuild';
+const isStuck = ({ late, status }: ObservedListener | ObservedPool): boolean =>
+  status !== 'ERROR' && status !== 'ACTIVE' && late === 'rebuild';
+
+/** A change to what it is already: nothing says what else it should be, and it is not made anew by a wish that is refused. */
+function mendListener(listener: ObservedListener, loadBalancerId: string): Diff {
+  const { connectionLimit, id, port, protocol } = listener;
+  const request = putRequest('listeners', id, { connection_limit: connectionLimit });
+  const step = { summary: `update the listener ${protocol} ${port}: it is in ERROR`, request };
+  return mendAsItIs(listener, placeOf.listener(loadBalancerId, listener), step);
+}
+
+function mendPool(pool: ObservedPool, listener: ObservedListener): Diff {
+  const request = putRequest('pools', pool.id, { lb_algorithm: pool.lbMethod });
+  const step = { summary: `update the pool ${pool.name}: it is in ERROR`, request };
+  return mendAsItIs(pool, placeOf.pool(listener), step);
+}
+
+const AS_IT_IS = 'as it is';
+
+function mendAsItIs(one: ObservedListener | ObservedPool, place: string, step: Step): Diff {
+  if (one.status === 'ACTIVE') return NOTHING;
+  if (one.status !== 'ERROR') return WAITING;
+  if (healthOf(one, AS_IT_IS) === 'held') return HELD;
+  return { steps: mending(one, place, AS_IT_IS, [step]), waiting: false };
+}
 
 /** As those that are there, but for the nodes; `undefined` where nothing says on which port nodes take this traffic. */
 function wantedMembers(

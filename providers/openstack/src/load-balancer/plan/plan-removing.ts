@@ -15,7 +15,7 @@ import { actionOf, leaving, touching, type Target } from './change.ts';
 import { floatingIPMove, markChange } from './neutron-requests.ts';
 import { isClaimable } from '../predecessor.ts';
 import { planClaims } from './claims.ts';
-import { heirsOf } from '../listener-owner.ts';
+import { heirsOf, isOwnChild } from '../listener-owner.ts';
 import { deletion } from './plan-floating-ip.ts';
 import { removeGroup } from './plan-security-group.ts';
 import {
@@ -25,7 +25,7 @@ import {
   removeLoadBalancer,
   type RemovingContext,
 } from './remove-load-balancer.ts';
-import { lateWarnings } from './status.ts';
+import { errorsBelow, lateWarnings } from './status.ts';
 
 /** The group first, since members' ports are in use without it too; then the address; then the load balancer. */
 export function planRemoving(parts: readonly LoadBalancerPart[], context: RemovingContext): LoadBalancerPlan {
@@ -43,8 +43,17 @@ export function planRemoving(parts: readonly LoadBalancerPart[], context: Removi
   const shared = mine.filter(({ kind }) => kind === 'shared-load-balancer');
   const balancers = [...mine.filter(({ kind }) => kind === 'load-balancer'), ...shared];
   const actions = removeParts(mine, context);
-  const warnings = [...lateWarnings([...balancers, ...waitedFor]), ...errorWarnings([...shared, ...waitedFor])];
+  const warnings = [
+    ...lateWarnings([...balancers, ...waitedFor]),
+    ...errorWarnings([...shared, ...waitedFor]),
+    ...balancers.flatMap((part) => failedBelow(part, context)),
+  ];
   return { actions, complete: mine.length === 0 && waitedFor.length === 0, ingress: [], warnings };
+}
+
+function failedBelow(part: LoadBalancerPart, { identity }: RemovingContext): readonly LoadBalancerWarning[] {
+  const owns = part.kind === 'load-balancer';
+  return errorsBelow(loadBalancerIn(part), (one) => isOwnChild(one, identity, owns));
 }
 
 /** Of those that the Service may not delete, which is what leads out of it. */

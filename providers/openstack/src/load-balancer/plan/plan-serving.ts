@@ -24,7 +24,7 @@ import { isOwnChild } from '../listener-owner.ts';
 import { placeRefusal, touchingPlaces } from './place-refusal.ts';
 import { planFloatingIP, type FloatingIPPlan } from './plan-floating-ip.ts';
 import { removeParts } from './plan-removing.ts';
-import { removeLoadBalancer } from './remove-load-balancer.ts';
+import { isRemovalHeld, removeLoadBalancer, type RemovingContext } from './remove-load-balancer.ts';
 import { planNeutronTags } from './plan-neutron-tags.ts';
 import { planSecurityGroup, securityGroupWarnings } from './plan-security-group.ts';
 import type { ServingContext } from './serving-context.ts';
@@ -91,14 +91,14 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
     floating.refused ??
     placeRefusal(part, context);
   if (refused) return { ...IDLE, warnings, refused };
-  const own = children.listeners.filter((one) => isOwnChild(one, context.identity, owns));
-  const failed = errorsBelow(part.id, own);
-  const { steps, waiting } = diffTree(loadBalancer, children, target, context);
+  const failed = errorsBelow(loadBalancer, (one) => isOwnChild(one, context.identity, owns));
+  const { isHeld, steps, waiting } = diffTree(loadBalancer, children, target, context);
   const settled = steps.length === 0 && !waiting;
-  const actions = settled ? planRest(part, children, floating, context) : steps;
-  const serves = settled && actions.length === 0;
+  const actions = settled ? planRest(part, children, { floating, isHeld }, context) : steps;
+  const serves = settled && !isHeld && actions.length === 0;
   // Octavia takes no removal from these now; the Service is served meanwhile.
-  const waitedFor = replacedBy(part, context).filter(({ state }) => state === 'pending');
+  const removing = removingContext(context);
+  const waitedFor = replacedBy(part, context).filter((one) => one.state === 'pending' || isRemovalHeld(one, removing));
   return {
     actions,
     complete: serves && waitedFor.length === 0,
@@ -130,7 +130,7 @@ function diffTree(
   children: ObservedChildren,
   target: Target,
   { desired, identity, tree }: ServingContext,
-): { readonly steps: readonly LoadBalancerAction[]; readonly waiting: boolean } {
+): { readonly steps: readonly LoadBalancerAction[]; readonly waiting: boolean; readonly isHeld: boolean } {
   const { owner } = desired;
   const name = tree.loadBalancer.names.loadBalancer;
   const owns = target.kind === 'load-balancer';
@@ -151,14 +151,17 @@ function diffTree(
   // CPO's tag says that there are listeners: it comes after them.
   const isRest = steps.length === 0 && !waiting;
   const actions = isRest ? tagging : actionsOf(steps, loadBalancer.id, target.kind);
-  return { steps: actions, waiting: waiting || isHeld };
+  return { steps: actions, waiting, isHeld };
 }
 
-/** What comes once traffic could flow: Neutron's part, and what this load balancer has replaced. */
+/**
+ * What comes once traffic could flow: Neutron's part, and what this load balancer has replaced. While something is in ERROR nodes are
+ * opened to what serves, and nothing moves here from elsewhere.
+ */
 function planRest(
   part: LoadBalancerPart,
   children: ObservedChildren,
-  floating: FloatingIPPlan,
+  { floating, isHeld }: { readonly floating: FloatingIPPlan; readonly isHeld: boolean },
   context: ServingContext,
 ): readonly LoadBalancerAction[] {
   const { desired, parts, tree } = context;
@@ -169,16 +172,19 @@ function planRest(
     subnetCidrs: children.subnetCidrs,
     parts: parts.filter(({ kind }) => kind === 'security-group'),
   });
+  if (isHeld) return group.filter(({ kind, mayCutTraffic }) => kind !== 'delete' && !mayCutTraffic);
   const actions = [...floating.actions, ...group];
   if (actions.length > 0) return actions;
   const addresses = parts.filter((one) => one.kind === 'floating-ip' && isUnused(one, part));
-  const removed = removeParts([...addresses, ...replacedBy(part, context)], {
-    identity: context.identity,
-    others: desired.others,
-    cascadeDelete: tree.loadBalancer.cascadeDelete,
-  });
+  const removed = removeParts([...addresses, ...replacedBy(part, context)], removingContext(context));
   return removed.length > 0 ? removed : planNeutronTags(parts, desired.owner);
 }
+
+const removingContext = ({ desired, identity, tree }: ServingContext): RemovingContext => ({
+  identity,
+  others: desired.others,
+  cascadeDelete: tree.loadBalancer.cascadeDelete,
+});
 
 /**
  * Whether a floating IP of ours is of no use to us. On the VIP of another's load balancer it is its owner's; beside a load balancer of

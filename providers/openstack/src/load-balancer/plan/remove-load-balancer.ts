@@ -1,11 +1,11 @@
 /** What is to be done so that a Service has no load balancer, or no part of one, any more. Pure. */
 import type { DesiredLoadBalancer, LoadBalancerAction, LoadBalancerPart, Owner } from '@outrigger/cloud-provider';
 import type { ServiceIdentity } from '../service-identity.ts';
-import { loadBalancerIn, type ObservedListener, type ObservedPool, type PartKind } from '../observed-tree.ts';
+import { loadBalancerIn, type ObservedListener, type PartKind } from '../observed-tree.ts';
 import { isLeft, leftTag, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
 import { actionOf, leaving, type ChangeOf, type PlannedRequest, type Target } from './change.ts';
-import { removeListener } from './diff-listeners.ts';
-import { actionsOf, removePool, type Step } from './diff.ts';
+import { diffRemovals } from './diff-listeners.ts';
+import { actionsOf } from './diff.ts';
 import { deleteRequest, tagsAfter, tagsChange } from './octavia-requests.ts';
 import { cpoTagsIn, heirsOf, isOwnChild } from '../listener-owner.ts';
 
@@ -24,8 +24,9 @@ export function removeLoadBalancer(part: LoadBalancerPart, context: RemovingCont
   const cascade = context.cascadeDelete || status === 'ERROR';
   const deletion = deletionOf(part, `delete the load balancer ${name}`, { cascade });
   if (cascade || !children) return [deletion];
-  const steps = removals(children.listeners, children.loosePools);
-  return [...dropCpoTags(part, context), ...actionsOf(steps, id, 'load-balancer'), deletion];
+  const { isHeld, steps } = diffRemovals(id, children.listeners, children.loosePools);
+  const last = steps.length > 0 || isHeld ? [] : [deletion];
+  return [...dropCpoTags(part, context), ...actionsOf(steps, id, 'load-balancer'), ...last];
 }
 
 /** Only our listeners go, and our tags. */
@@ -62,11 +63,6 @@ function deletionOf(
   return actionOf('delete', targetOf(part), summary, change);
 }
 
-const removals = (listeners: readonly ObservedListener[], loosePools: readonly ObservedPool[]): readonly Step[] => [
-  ...listeners.flatMap(removeListener),
-  ...loosePools.map((pool) => removePool(pool.id, pool.name)),
-];
-
 /**
  * By the tag that goes at the end alone it is known that something of ours is here: it goes once nothing of ours is seen any more.
  * `end` is given the tags that are there by then.
@@ -79,9 +75,17 @@ function removeShare(
   const { children, id, tags } = loadBalancerIn(part);
   if (!children) return [];
   const loose = children.loosePools.filter((pool) => isOurs(pool, part, context));
-  const steps = removals(ownListeners(part, context), loose);
-  const last = (): LoadBalancerAction => end(tagsAfter(tags, cpoTagsChange(part, context)));
-  return [...dropCpoTags(part, context), ...(steps.length > 0 ? actionsOf(steps, id, kindOf(part)) : [last()])];
+  const { isHeld, steps } = diffRemovals(id, ownListeners(part, context), loose);
+  const last = steps.length > 0 || isHeld ? [] : [end(tagsAfter(tags, cpoTagsChange(part, context)))];
+  return [...dropCpoTags(part, context), ...actionsOf(steps, id, kindOf(part)), ...last];
+}
+
+/** Whether Octavia could not remove something of it a short while ago: the rest waits for that. */
+export function isRemovalHeld(part: LoadBalancerPart, context: RemovingContext): boolean {
+  const { children, id } = loadBalancerIn(part);
+  if (!children) return false;
+  const loose = children.loosePools.filter((pool) => isOurs(pool, part, context));
+  return diffRemovals(id, ownListeners(part, context), loose).isHeld === true;
 }
 
 /**

@@ -3,7 +3,12 @@ import type { LoadBalancerIngress, LoadBalancerPart, LoadBalancerWarning } from 
 import { familyIn } from '../desired/address-families.ts';
 import { annotationTable } from '../desired/annotation-table.ts';
 import type { StatusWish } from '../desired/desired-tree.ts';
-import { loadBalancerIn, type ObservedListener, type ObservedLoadBalancer } from '../observed-tree.ts';
+import {
+  loadBalancerIn,
+  type ObservedListener,
+  type ObservedLoadBalancer,
+  type ObservedPool,
+} from '../observed-tree.ts';
 
 /** `address`: the floating IP, or the VIP. */
 export function ingressOf(
@@ -40,16 +45,18 @@ export function lateWarnings(parts: readonly LoadBalancerPart[]): readonly LoadB
     }));
 }
 
-/** One for all that is in ERROR below a load balancer, of these listeners. */
+/** One for all that is in ERROR below a load balancer, of what `isOurs`. */
 export function errorsBelow(
-  loadBalancerId: string,
-  listeners: readonly ObservedListener[],
+  { children, id }: ObservedLoadBalancer,
+  isOurs: (one: ObservedListener | ObservedPool) => boolean,
 ): readonly LoadBalancerWarning[] {
-  const failed = listeners.flatMap(failedBelow);
+  const { listeners = [], loosePools = [] } = children ?? {};
+  const loose = loosePools.filter((one) => one.status === 'ERROR' && isOurs(one)).map(({ name }) => `the pool ${name}`);
+  const failed = [...listeners.filter(isOurs).flatMap(failedBelow), ...loose];
   const [first] = failed;
   if (first === undefined) return [];
   const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
-  const message = `Octavia says that ${first}${others} of the load balancer ${loadBalancerId} is in ERROR: a change of it failed. It is retried, ever more seldom; if this lasts, ask the operator of Octavia`;
+  const message = `Octavia says that ${first}${others} of the load balancer ${id} is in ERROR: a change of it failed. It is retried, ever more seldom; if this lasts, ask the operator of Octavia`;
   return [{ reason: 'LoadBalancerChildInError', message }];
 }
 
