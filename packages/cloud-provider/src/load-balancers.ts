@@ -267,12 +267,12 @@ export interface LoadBalancers {
   plan(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan;
   /**
    * What has to be done so that what is there, as it was last accepted, has `desired.backEnds`: actions of kind `update` on parts of
-   * the Service's own, and nothing but its members. Pure. Of `desired.service` only what tells which parts and node ports are meant is
+   * the Service's own, and nothing but its members; while `isRefused` also what they wait for, changed to what it is. Pure. Of `desired.service` only what tells which parts and node ports are meant is
    * to be read: the rest may be what is refused. `complete`: its members are these; no other member of the plan is read.
-   * Called while the wish is refused, by the host, by `plan` or by the cloud. Default: the members stay as they are until the wish is
-   * accepted. Upstream: `UpdateLoadBalancer`.
+   * Called while the wish is refused, by the host, by `plan` or by the cloud: `isRefused`; and before `plan`, after something of that has failed. Default:
+   * the members stay as they are until the wish is accepted. Upstream: `UpdateLoadBalancer`.
    */
-  planMembers?(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan;
+  planMembers?(desired: DesiredLoadBalancer, parts: readonly LoadBalancerPart[], isRefused?: boolean): LoadBalancerPlan;
   /**
    * Carries one action out, once the host has checked the whole plan; never two at a time for Services of one `lockKey`. Idempotent: the program may die after it took effect and before that was noted. Tags what it
    * makes with the owner in the same request, or finds it again by a name made from the owner. Throwing is `failed`.

@@ -189,7 +189,7 @@ export class LoadBalancerUser {
   async bringMembers(desired: DesiredLoadBalancer): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       const { parts } = await this.look(desired.service);
-      const plan = this.balancers.planMembers?.(desired, parts);
+      const plan = this.balancers.planMembers?.(desired, parts, true);
       assert.ok(plan, 'planMembers is there');
       const other = plan.actions.find(({ kind }) => kind !== 'update');
       assert.equal(other, undefined, `the plan of members would ${other?.kind} ${other?.part}`);

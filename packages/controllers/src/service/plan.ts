@@ -140,7 +140,7 @@ function planMembers(
   const { parts } = observation;
   const desired = withJudgedOthers(observed, goal, observation);
   try {
-    const plan = observed.provider.planMembers?.(desired, parts);
+    const plan = observed.provider.planMembers?.(desired, parts, refused !== undefined);
     if (!plan) return undefined;
     const other = plan.actions.find(({ kind }) => kind !== 'update');
     if (other) throw new CloudError('invalid', `the plan of members would ${other.kind} ${other.part}`);

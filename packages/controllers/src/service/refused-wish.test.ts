@@ -121,6 +121,29 @@ test('a plan of members that makes or deletes something is not carried out', asy
   await rig.stop();
 });
 
+test('a provider is told whether the whole plan comes after that of members', async () => {
+  const rig = await servedRig();
+  await rig.stop();
+  const { planMembers } = rig.provider;
+  const told = new Set<boolean | undefined>();
+  rig.provider.planMembers = (desired, parts, isRefused) => {
+    told.add(isRefused);
+    return planMembers(desired, parts, isRefused);
+  };
+  rig.provider.before = () => {
+    throw new CloudError('unavailable', 'not now');
+  };
+  await rig.start();
+  rig.api.apply('web', { ...webSpec, ports: [port(80, 'TCP'), port(83, 'TCP')] });
+  await rig.clock.advance(60_000);
+  assert.deepEqual(told, new Set([false]));
+  told.clear();
+  rig.api.apply('web', refusedSpec);
+  await rig.clock.advance(60_000);
+  assert.deepEqual(told, new Set([true]));
+  await rig.stop();
+});
+
 test('nodes that come and go while the members of a refused Service cannot be changed are followed at once', async () => {
   const rig = await servedRig();
   rig.api.apply('web', refusedSpec);

@@ -1,6 +1,11 @@
 /** For tests: changes below a load balancer that fail in Octavia, and a host that goes on. */
-import { isCloudError, type LoadBalancerPlan, type LoadBalancerService } from '@outrigger/cloud-provider';
-import type { Rig } from './rig.suite.ts';
+import {
+  isCloudError,
+  type DesiredLoadBalancer,
+  type LoadBalancerPlan,
+  type LoadBalancerService,
+} from '@outrigger/cloud-provider';
+import { callContext, type Rig } from './rig.suite.ts';
 
 export const MINUTE_MS = 60_000;
 
@@ -54,3 +59,43 @@ export async function goOn(
 
 export const toldIn = (plans: readonly LoadBalancerPlan[]): ReadonlySet<string> =>
   new Set(plans.flatMap(({ warnings = [] }) => warnings.map(({ reason }) => reason)));
+
+/** As a host to which something of the Service has failed: members first, and the whole plan where they need nothing. */
+export async function goOnFailing(
+  rig: Rig,
+  service: LoadBalancerService,
+  lastsMs: number,
+  betweenMs = 1_000,
+): Promise<void> {
+  const end = rig.clock.monotonic() + lastsMs;
+  let isMembersTurn: boolean = true;
+  while (rig.clock.monotonic() < end) {
+    const { others, parts } = await rig.lookAround(service);
+    const desired = { ...rig.desired(service), others };
+    const members: LoadBalancerPlan | undefined = isMembersTurn ? rig.provider.planMembers(desired, parts) : undefined;
+    const isFirst: boolean = members !== undefined && members.actions.length > 0;
+    const { actions } = members && isFirst ? members : rig.provider.plan(desired, parts);
+    const isDone = await applyAll(rig, actions, desired);
+    // What the members failed at may be mended by the rest.
+    isMembersTurn = isDone || !isFirst;
+    await rig.clock.sleep(betweenMs);
+  }
+}
+
+/** Whether none failed: the first that does ends it. */
+async function applyAll(
+  rig: Rig,
+  actions: LoadBalancerPlan['actions'],
+  desired: DesiredLoadBalancer,
+): Promise<boolean> {
+  for (const action of actions) {
+    try {
+      const result = await rig.provider.apply(action, desired, callContext());
+      if (result.kind === 'failed') return false;
+    } catch (error) {
+      if (!isCloudError(error)) throw error;
+      return false;
+    }
+  }
+  return true;
+}

@@ -1,8 +1,8 @@
 /** What is in ERROR below a load balancer holds up no other wish than the one that failed, and nothing beside it. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { portOf } from './desired/tree-inputs.suite.ts';
-import { changesOf, failing, goOn, MINUTE_MS, toldIn } from './failed-children.suite.ts';
+import { annotated, portOf } from './desired/tree-inputs.suite.ts';
+import { changesOf, failing, goOn, goOnFailing, MINUTE_MS, toldIn } from './failed-children.suite.ts';
 import { Rig, served, serviceNamed } from './rig.suite.ts';
 
 const LISTENER_OR_POOL = /\/listeners|\/pools(\/[^/]+)?$/u;
@@ -116,4 +116,139 @@ test('nodes are opened to what serves while another port is in ERROR, and none i
   const plans = await goOn(rig, more, 20_000);
   assert.equal(plans.at(-1)?.complete, false);
   assert.equal(having(), 3);
+});
+
+for (const what of ['listeners', 'pools'] as const) {
+  test(`a change of ${what} that fails is spaced, and they are made anew in the end, where members are planned first`, async () => {
+    const rig = await Rig.open();
+    const web = serviceNamed('web');
+    const was = served(web, await rig.bring(web));
+    const { octavia } = rig.cloud;
+    const [id = ''] = octavia.store[what].keys();
+    octavia.setProvisioningStatus(id, 'ERROR');
+    failing(rig, new RegExp(`/${what}/[^/]+$`, 'u'), { methods: ['PUT'] });
+    rig.cloud.calls.reset();
+    await goOnFailing(rig, was, 5 * MINUTE_MS);
+    const tries = changesOf(rig).length;
+    assert.ok(tries >= 4 && tries <= 12, `${tries} in five minutes`);
+    assert.ok(!octavia.store[what].has(id));
+  });
+}
+
+test('a removal of a port that fails is spaced where members are planned first', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web', { ports: [portOf(80), portOf(81)] });
+  const was = served(web, await rig.bring(web));
+  failing(rig, /\/(listeners|pools)\/[^/]+$/u, { methods: ['DELETE'] });
+  rig.cloud.calls.reset();
+  await goOnFailing(rig, { ...was, ports: [portOf(80)] }, 10 * MINUTE_MS);
+  const tries = changesOf(rig).length;
+  assert.ok(tries >= 5 && tries <= 40, `${tries} in ten minutes`);
+});
+
+for (const how of ['refused', 'failing'] as const) {
+  test(`the group stays on the ports of nodes that serve on because the change of members failed; ${how}`, async () => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    const web = serviceNamed('web');
+    const first = served(web, await rig.bring(web));
+    const was = how === 'refused' ? { ...first, requestedIP: 'no address' } : first;
+    const group = (await rig.look(first)).find(({ kind }) => kind === 'security-group')?.id ?? '';
+    const having = (): readonly string[] =>
+      rig.cloud.networking.ports.ports.all().flatMap((port) => (port.security_groups.includes(group) ? [port.id] : []));
+    const before = having();
+    failing(rig, /\/members/u);
+    rig.backEnds = [rig.addNode('node-3'), rig.addNode('node-4')];
+    if (how === 'refused') await goOn(rig, was, 5 * MINUTE_MS, 5_000);
+    else await goOnFailing(rig, was, 5 * MINUTE_MS, 5_000);
+    const after = having();
+    assert.deepEqual([before.length, before.filter((id) => !after.includes(id))], [2, []]);
+  });
+}
+
+test('a refused wish leaves a listener in ERROR to the accepted one where OVN would only say ACTIVE', async () => {
+  const rig = await Rig.open({ loadBalancer: { lbProvider: 'ovn' } });
+  rig.cloud.octavia.settings.providers = ['ovn'];
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const [id = ''] = rig.cloud.octavia.store.listeners.keys();
+  rig.cloud.octavia.setProvisioningStatus(id, 'ERROR');
+  rig.cloud.calls.reset();
+  const refused = await goOn(rig, { ...was, requestedIP: 'no address' }, MINUTE_MS);
+  assert.deepEqual([changesOf(rig), refused.at(-1)?.complete], [[], false]);
+  const plans = await goOn(rig, was, MINUTE_MS);
+  assert.equal(plans.at(-1)?.complete, true);
+  assert.ok(!rig.cloud.octavia.store.listeners.has(id), 'it is made anew');
+});
+
+for (const status of [403, 500, 504]) {
+  test(`one child in ERROR whose change is answered with ${status} keeps no other from following the nodes`, async () => {
+    const rig = await Rig.open();
+    const web = serviceNamed('web', { ports: [portOf(80), portOf(81)] });
+    const was = served(web, await rig.bring(web));
+    const { faults, octavia } = rig.cloud;
+    const [id = ''] = octavia.store.listeners.keys();
+    octavia.setProvisioningStatus(id, 'ERROR');
+    const when = ({ path }: { readonly path: string }): boolean => path.includes(id);
+    faults.set({ service: 'load-balancer', operation: 'PUT', effect: 'status', status, when });
+    rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+    await goOnFailing(rig, was, 3 * MINUTE_MS, 15_000);
+    assert.deepEqual(memberNames(rig).filter((name) => name === 'node-3').length, 2);
+    assert.ok(octavia.store.listeners.has(id));
+  });
+}
+
+test('a wish that was never tried is not made anew because another was tried often', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const [id = ''] = rig.cloud.octavia.store.listeners.keys();
+  rig.cloud.octavia.setProvisioningStatus(id, 'ERROR');
+  failing(rig, /\/listeners/u, { methods: ['PUT'] });
+  await goOn(rig, { ...was, requestedIP: 'no address' }, 4 * MINUTE_MS, 30_000);
+  await rig.clock.sleep(5 * MINUTE_MS);
+  await rig.look(was);
+  failing(rig, /never/u, { times: 0 });
+  rig.cloud.calls.reset();
+  await goOn(rig, was, 5_000);
+  assert.deepEqual(changesOf(rig), ['PUT /listeners/{id}']);
+});
+
+test('a share of another load balancer that cannot be removed yet is told', async () => {
+  const rig = await Rig.open();
+  const { annotations } = await rig.bring(serviceNamed('first'));
+  const loadBalancerId = annotations?.['loadbalancer.openstack.org/load-balancer-id'] ?? '';
+  const second = serviceNamed('second', { ports: [portOf(90)], annotations: annotated({ loadBalancerId }) });
+  const shared = served(second, await rig.bring(second));
+  failing(rig, /\/listeners\/[^/]+$/u, { methods: ['DELETE'] });
+  const plans = await goOn(rig, { ...shared, annotations: {} }, 5 * MINUTE_MS, 5_000);
+  assert.ok(toldIn(plans.slice(-1)).has('LoadBalancerChildInError'));
+  assert.equal(plans.at(-1)?.complete, false);
+});
+
+test('a pool or monitor that has to make room for one of another kind is removed ever more seldom where that fails', async () => {
+  const rig = await Rig.open({ loadBalancer: { createMonitor: true } });
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  failing(rig, /\/(pools|healthmonitors)\/[^/]+$/u, { methods: ['DELETE'] });
+  for (const wish of [
+    { ...was, annotations: { ...was.annotations, ...annotated({ proxyProtocol: 'true' }) } },
+    { ...was, externalTrafficPolicy: 'Local', healthCheckNodePort: 31_000 },
+  ] as const) {
+    rig.cloud.calls.reset();
+    await goOn(rig, wish, 10 * MINUTE_MS, 5_000);
+    const tries = changesOf(rig).filter((one) => one.startsWith('DELETE')).length;
+    assert.ok(tries >= 4 && tries <= 12, `${tries} in ten minutes`);
+  }
+});
+
+test('a port whose old listener cannot be removed yet waits for that, and holds up no other', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web', { ports: [portOf(80)] });
+  const was = served(web, await rig.bring(web));
+  failing(rig, /\/listeners\/[^/]+$/u, { methods: ['DELETE'] });
+  const annotations = { ...was.annotations, ...annotated({ xForwardedFor: 'true' }) };
+  await goOn(rig, { ...was, annotations, ports: [portOf(80), portOf(81)] }, 10 * MINUTE_MS, 5_000);
+  const { listeners } = rig.cloud.octavia.store;
+  const shown = [...listeners.values()].map(({ protocol, protocol_port: port }) => `${protocol} ${port}`);
+  assert.deepEqual(shown.toSorted(), ['HTTP 81', 'TCP 80']);
 });

@@ -13,7 +13,7 @@ interface Child {
   readonly name: string;
   readonly status: ProvisioningStatus;
   readonly late: Lateness;
-  /** Of what is in ERROR, and not to be changed again yet: for which wish (`wishOf`) that was tried last. */
+  /** Of what is in ERROR: for which wish (`wishOf`) a change was tried last. `late` is of that wish. */
   readonly tried?: string | undefined;
 }
 

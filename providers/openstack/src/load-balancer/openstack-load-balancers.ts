@@ -196,10 +196,10 @@ export class OpenStackLoadBalancers implements LoadBalancers {
     return planServing({ desired, identity, tree, warnings, parts, externalNetwork: this.#externalNetwork.id });
   }
 
-  planMembers(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[]): LoadBalancerPlan {
+  planMembers(given: DesiredLoadBalancer, parts: readonly LoadBalancerPart[], isRefused = false): LoadBalancerPlan {
     const { settings, ...goal } = this.#goalOf(given);
     const { lbProvider: provider, providerRequiresSerialApiCalls: serial } = settings.loadBalancer;
-    return planMembers({ ...goal, parts, provider, serial });
+    return planMembers({ ...goal, parts, provider, serial, isRefused });
   }
 
   #goalOf(given: DesiredLoadBalancer) {

@@ -221,7 +221,7 @@ export class Rig {
     onLook?.(parts);
     const wish = this.provider.plan(desired, parts);
     // What is refused keeps what it has, and its members follow the nodes.
-    const members = wish.refused && this.provider.planMembers(desired, parts);
+    const members = wish.refused && this.provider.planMembers(desired, parts, true);
     const plan = members ? { ...members, refused: wish.refused } : wish;
     assert.deepEqual(this.provider.plan(desired, parts), wish, 'the same input gives the same plan');
     assertAllowed(plan, desired, parts);

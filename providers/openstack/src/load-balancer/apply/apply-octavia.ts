@@ -11,6 +11,7 @@ import type { LatenessTracker } from '../observe/lateness.ts';
 import { readLoadBalancer } from '../observe/read-lists.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { isLeft, ownersIn } from '../ownership.ts';
+import type { Mending } from '../places-of-children.ts';
 import type { ChangeOf, PlannedRequest } from '../plan/change.ts';
 import { cpoTagsIn, sharesIn } from '../listener-owner.ts';
 import { tagsAfter, tagsRequest } from '../plan/octavia-requests.ts';
@@ -61,13 +62,17 @@ export class OctaviaChanges {
         if (request.method === 'DELETE') await this.#sendDelete(request, call);
         else await this.#client.request(call, request);
       } catch (error) {
-        // Octavia's answer to the change itself. An API that cannot be reached has tried nothing.
-        if (mends && (isCloudError(error, 'invalid') || isCloudError(error, 'unsupported')))
-          this.#lateness.noteTried(mends);
+        if (mends) this.#noteRefused(mends, error);
         throw error;
       }
-      if (mends) this.#lateness.noteTried(mends);
+      if (mends) this.#lateness.noteTried(mends, true);
     });
+  }
+
+  /** It is not first in the next plan too: what comes after it would not be reached. An API that fails, or cannot be reached, has tried nothing. */
+  #noteRefused(mends: Mending, error: unknown): void {
+    if (isCloudError(error, 'conflict') || isCloudError(error, 'retry-after')) return;
+    this.#lateness.noteTried(mends, isCloudError(error, 'invalid') || isCloudError(error, 'unsupported'));
   }
 
   /** Its plan is some time ago, and who shares it by now would lose what runs through it. */

@@ -81,19 +81,23 @@ export class LatenessTracker {
   ofFailed(place: string): Seen {
     const tries = this.#tries.get(place);
     if (!tries) return { late: 'finish' };
-    if (this.#clock.monotonic() - tries.at < waitAfter(tries)) return { late: 'no', tried: tries.wish };
-    return { late: tries.count < CHANGES_BEFORE_REBUILD ? 'finish' : 'rebuild' };
+    const tried = tries.wish;
+    if (this.#clock.monotonic() - tries.at < waitAfter(tries)) return { late: 'no', tried };
+    return { late: tries.count < CHANGES_BEFORE_REBUILD ? 'finish' : 'rebuild', tried };
   }
 
   recovered(place: string): void {
     this.#tries.delete(place);
   }
 
-  /** Octavia has been sent what should end the ERROR in this place, for this wish. Another wish is tried from the beginning. */
-  noteTried({ place, wish }: Mending): void {
+  /**
+   * Octavia was sent what should end the ERROR in this place, for this wish. `counts`: it has done it, or refused to; else it could not say, which is no step
+   * towards making it anew. Another wish is tried from the beginning.
+   */
+  noteTried({ place, wish }: Mending, counts: boolean): void {
     const tries = this.#tries.get(place);
-    const count = tries?.wish === wish ? tries.count + 1 : 1;
-    this.#tries.set(place, { wish, count, at: this.#clock.monotonic() });
+    const before = tries?.wish === wish ? tries.count : 0;
+    this.#tries.set(place, { wish, count: before + (counts ? 1 : 0), at: this.#clock.monotonic() });
   }
 
   /** Drops what has not been seen for an hour: it is gone. */
@@ -104,4 +108,4 @@ export class LatenessTracker {
   }
 }
 
-const waitAfter = ({ count }: Tries): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - 1));
+const waitAfter = ({ count }: Tries): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, count - 1));

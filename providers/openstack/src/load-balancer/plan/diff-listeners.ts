@@ -31,14 +31,25 @@ export function diffListeners(context: TreeContext): Diff {
   const obsolete = ours.filter((one) => !matched.includes(one));
   const loose = children.loosePools.filter((one) => isOurs(one));
   // What goes first makes room: another protocol on the same port.
-  const removals = diffRemovals(context.loadBalancer.id, obsolete, loose);
-  const diffs = [removals, ...tree.listeners.map((wanted, at) => diffListener(wanted, matched[at], context))];
+  const { id } = context.loadBalancer;
+  const removals = diffRemovals(id, obsolete, loose);
+  const taken = new Set(obsolete.flatMap((one) => (diffRemoval(one, id).isHeld ? [portKey(one)] : [])));
+  const diffs = [
+    removals,
+    ...tree.listeners.map((wanted, at) => {
+      const there = matched[at];
+      return !there && taken.has(portKey(wanted)) ? HELD : diffListener(wanted, there, context);
+    }),
+  ];
   const waiting = diffs.some((diff) => diff.waiting) || [...obsolete, ...loose].some(isGoing);
   const isHeld = diffs.some((diff) => diff.isHeld);
   return { steps: waiting ? [] : diffs.flatMap(({ steps }) => steps), waiting, isHeld };
 }
 
 const isGoing = ({ status }: ObservedListener | ObservedPool): boolean => status === 'PENDING_DELETE';
+
+/** One of two listeners of it has to go before the other comes. */
+const portKey = ({ port, protocol }: DesiredListener | ObservedListener): string => `${transportOf(protocol)} ${port}`;
 
 /** From listeners, and pools without one, to none of them. */
 export function diffRemovals(

@@ -34,3 +34,23 @@ for (const serial of [false, true]) {
     assert.ok(reads <= 20 * MOST_NODES, `${reads} reads`);
   });
 }
+
+test('a change of members that failed is held for the same members, wherever they are checked, and not for others', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  const [part] = await rig.look(served(web, await rig.bring(web)));
+  const loadBalancer = loadBalancerIn(part!);
+  const pool = loadBalancer.children!.listeners[0]!.pool!;
+  const wanted = pool.members.map(({ address, name, port }): DesiredMember => ({ address, name, port }));
+  const inError = (tried?: string): ObservedPool => ({
+    ...pool,
+    members: pool.members.map((one) => ({ ...one, status: 'ERROR', late: tried ? 'no' : 'finish', tried })),
+  });
+  const options = { loadBalancer, serial: false };
+  const wish = diffMembers(wanted, inError(), options).steps[0]?.mends?.wish;
+  assert.ok(wish);
+  const isHeld = (members: readonly DesiredMember[]): boolean =>
+    diffMembers(members, inError(wish), options).isHeld === true;
+  const elsewhere = wanted.map((one) => ({ ...one, monitorPort: 31_000 }));
+  assert.deepEqual([wanted, elsewhere, wanted.slice(1)].map(isHeld), [true, true, false]);
+});

@@ -31,10 +31,10 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
   const health = healthOf(there, body);
   if (health === 'waiting') return WAITING;
   const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.pool(listener), body, steps);
+  if (health === 'held') return HELD;
   if (health === 'rebuild' || there.protocol !== wanted.protocol) {
     return { steps: mend([removePool(there.id, there.name), creation]), waiting: false };
   }
-  if (health === 'held') return HELD;
   const serial = context.tree.loadBalancer.serial;
   const members = diffMembers(wanted.members, there, { loadBalancer: context.loadBalancer, serial });
   const monitor = diffMonitor(wanted.monitor, there);
@@ -72,7 +72,8 @@ export function diffMembers(
   { loadBalancer, serial }: Pick<TreeContext, 'loadBalancer'> & { readonly serial: boolean },
 ): Diff {
   const inError = pool.members.find(({ status }) => status === 'ERROR');
-  const wish = wanted.map(keyOf);
+  // Not where they are checked: members alone are planned with the ports that are there.
+  const wish = wanted.map(endPointOf);
   const pending = pool.members.filter(({ status }) => status !== 'ERROR' && status !== 'ACTIVE');
   if (pending.some(({ late }) => late === 'no')) return WAITING;
   if (inError && healthOf(inError, wish) === 'held') return HELD;
@@ -86,7 +87,7 @@ export function diffMembers(
     return { steps, waiting: false };
   }
   const there = new Set(pool.members.map(keyOf));
-  const same = there.size === wish.length && wish.every((key) => there.has(key));
+  const same = there.size === wanted.length && wanted.every((member) => there.has(keyOf(member)));
   if (same && !inError && pending.length === 0) return NOTHING;
   // Those that serve are among them: a change that fails puts all that it names in ERROR, and leaves the load balancer as it was.
   const mend = (steps: readonly Step[]): readonly Step[] =>
@@ -155,11 +156,11 @@ function diffMonitor(wanted: DesiredHealthMonitor | undefined, pool: ObservedPoo
   const health = healthOf(there, wish);
   if (health === 'waiting') return WAITING;
   const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.monitor(pool), wish, steps);
-  if (!wanted) return health === 'held' ? HELD : { steps: mend([removal(there)]), waiting: false };
+  if (health === 'held') return HELD;
+  if (!wanted) return { steps: mend([removal(there)]), waiting: false };
   if (health === 'rebuild' || there.type !== wanted.type) {
     return { steps: mend([removal(there), creation(wanted)]), waiting: false };
   }
-  if (health === 'held') return HELD;
   const settings = monitorSettings(wanted);
   if (health === 'ready' && JSON.stringify(settings) === JSON.stringify(monitorSettings(there))) return NOTHING;
   const request = putRequest('healthmonitors', there.id, settings);

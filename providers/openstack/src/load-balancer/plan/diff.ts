@@ -59,12 +59,12 @@ export type Health = 'ready' | 'waiting' | 'finish' | 'rebuild' | 'held';
 
 type Judged = Pick<ObservedMember, 'late' | 'status' | 'tried'>;
 
-/** `wish`: what it should be, as JSON. What failed for another wish than this is not held. */
+/** `wish`: what it should be, as JSON. What failed for another wish than this is neither held nor made anew. */
 export function healthOf({ late, status, tried }: Judged, wish: unknown): Health {
   if (status === 'ACTIVE') return 'ready';
+  if (status === 'ERROR' && tried !== undefined && tried !== wishOf(wish)) return 'finish';
   if (late !== 'no') return late;
-  if (status !== 'ERROR') return 'waiting';
-  return tried === wishOf(wish) ? 'held' : 'finish';
+  return status === 'ERROR' ? 'held' : 'waiting';
 }
 
 /** The first of them is what mends it: where it fails, the others are not as they should be either. */

@@ -39,6 +39,8 @@ export interface MembersContext {
   readonly provider: string;
   /** `provider-requires-serial-api-calls`. */
   readonly serial: boolean;
+  /** Nothing but this is planned: what is in ERROR is mended here. Else that is for the whole plan. */
+  readonly isRefused: boolean;
 }
 
 interface PlannedContext extends MembersContext {
@@ -70,17 +72,16 @@ export function planMembers(given: MembersContext): LoadBalancerPlan {
   const waiting = members.some((one) => one.waiting);
   const isHeld = members.some((one) => one.isHeld);
   const addresses = new Set(members.flatMap((one) => one.addresses));
-  const warnings = ours.flatMap((part) =>
-    errorsBelow(loadBalancerIn(part), (one) => isOwnChild(one, given.identity, part.kind === 'load-balancer')),
-  );
+  const warnings = ours.flatMap((part) => errorsBelow(part, given.identity));
   const areAll = members.length > 0 && members.every((one) => one.areAll);
-  // After the members, as where all of it is planned. Without the group on its port a node gets no traffic.
+  // After the members, as where all of it is planned. Without the group on its port a node gets no traffic, also one that is still a member.
   const ports =
     actions.length > 0 || waiting || !areAll
       ? []
       : parts
           .filter(({ kind, owner }) => kind === 'security-group' && sameOwner(owner, desired.owner))
-          .flatMap((part) => diffPorts(securityGroupIn(part), addresses, desired));
+          .flatMap((part) => diffPorts(securityGroupIn(part), addresses, desired))
+          .filter(({ mayCutTraffic }) => !isHeld || !mayCutTraffic);
   return {
     actions: [...actions, ...ports],
     complete: actions.length + ports.length === 0 && !waiting && !isHeld,
@@ -139,7 +140,7 @@ function ownListeners(part: LoadBalancerPart, { identity }: MembersContext): rea
 }
 
 function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members {
-  const { serial } = context;
+  const { isRefused, serial } = context;
   const loadBalancer = loadBalancerIn(part);
   const { children, id, status } = loadBalancer;
   if (status !== 'ACTIVE' || !children) {
@@ -159,9 +160,10 @@ function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members
     addresses.push(...(wanted ?? pool.members).map(({ address }) => address));
     // What was never made is for the whole plan.
     if (!wanted || isStuck(listener) || isStuck(pool)) return [];
-    const diffs = [mendListener(listener, id), mendPool(pool, listener)];
-    // Octavia takes no change of members while their pool is in ERROR.
-    if (pool.status !== 'ERROR') diffs.push(diffMembers(wanted, pool, { loadBalancer, serial }));
+    const diffs = isRefused ? [mendListener(listener, loadBalancer), mendPool(pool, listener)] : [];
+    // Octavia takes no change of members while their pool is in ERROR, and OVN has perhaps never made such a listener.
+    const takesNone = pool.status === 'ERROR' || (listener.status === 'ERROR' && loadBalancer.provider === 'ovn');
+    diffs.push(takesNone ? HELD : diffMembers(wanted, pool, { loadBalancer, serial }));
     isHeld ||= diffs.some((diff) => diff.isHeld);
     if (diffs.some((diff) => diff.waiting)) {
       waiting = true;
@@ -177,11 +179,13 @@ const isStuck = ({ late, status }: ObservedListener | ObservedPool): boolean =>
   status !== 'ERROR' && status !== 'ACTIVE' && late === 'rebuild';
 
 /** A change to what it is already: nothing says what else it should be, and it is not made anew by a wish that is refused. */
-function mendListener(listener: ObservedListener, loadBalancerId: string): Diff {
-  const { connectionLimit, id, port, protocol } = listener;
+function mendListener(listener: ObservedListener, loadBalancer: ObservedLoadBalancer): Diff {
+  const { connectionLimit, id, port, protocol, status } = listener;
+  // OVN would say ACTIVE to one that it has never made.
+  if (status === 'ERROR' && loadBalancer.provider === 'ovn') return HELD;
   const request = putRequest('listeners', id, { connection_limit: connectionLimit });
   const step = { summary: `update the listener ${protocol} ${port}: it is in ERROR`, request };
-  return mendAsItIs(listener, placeOf.listener(loadBalancerId, listener), step);
+  return mendAsItIs(listener, placeOf.listener(loadBalancer.id, listener), step);
 }
 
 function mendPool(pool: ObservedPool, listener: ObservedListener): Diff {

@@ -15,7 +15,7 @@ import { actionOf, leaving, touching, type Target } from './change.ts';
 import { floatingIPMove, markChange } from './neutron-requests.ts';
 import { isClaimable } from '../predecessor.ts';
 import { planClaims } from './claims.ts';
-import { heirsOf, isOwnChild } from '../listener-owner.ts';
+import { heirsOf } from '../listener-owner.ts';
 import { deletion } from './plan-floating-ip.ts';
 import { removeGroup } from './plan-security-group.ts';
 import {
@@ -46,14 +46,9 @@ export function planRemoving(parts: readonly LoadBalancerPart[], context: Removi
   const warnings = [
     ...lateWarnings([...balancers, ...waitedFor]),
     ...errorWarnings([...shared, ...waitedFor]),
-    ...balancers.flatMap((part) => failedBelow(part, context)),
+    ...balancers.flatMap((part) => errorsBelow(part, identity)),
   ];
   return { actions, complete: mine.length === 0 && waitedFor.length === 0, ingress: [], warnings };
-}
-
-function failedBelow(part: LoadBalancerPart, { identity }: RemovingContext): readonly LoadBalancerWarning[] {
-  const owns = part.kind === 'load-balancer';
-  return errorsBelow(loadBalancerIn(part), (one) => isOwnChild(one, identity, owns));
 }
 
 /** Of those that the Service may not delete, which is what leads out of it. */

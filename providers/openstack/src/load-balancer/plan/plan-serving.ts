@@ -91,7 +91,7 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
     floating.refused ??
     placeRefusal(part, context);
   if (refused) return { ...IDLE, warnings, refused };
-  const failed = errorsBelow(loadBalancer, (one) => isOwnChild(one, context.identity, owns));
+  const failed = errorsBelow(part, context.identity);
   const { isHeld, steps, waiting } = diffTree(loadBalancer, children, target, context);
   const settled = steps.length === 0 && !waiting;
   const actions = settled ? planRest(part, children, { floating, isHeld }, context) : steps;
@@ -99,13 +99,14 @@ function planChosen(part: LoadBalancerPart, context: ServingContext): LoadBalanc
   // Octavia takes no removal from these now; the Service is served meanwhile.
   const removing = removingContext(context);
   const waitedFor = replacedBy(part, context).filter((one) => one.state === 'pending' || isRemovalHeld(one, removing));
+  const below = waitedFor.flatMap((one) => errorsBelow(one, context.identity));
   return {
     actions,
     complete: serves && waitedFor.length === 0,
     ingress: serves ? ingress : promised,
     ...(serves && closed.length > 0 && { againAfterMs: CLOSED_AGAIN_MS }),
     ...(serves && floating.address !== undefined && { annotations: servedAnnotations(part.id, floating.address) }),
-    warnings: [...warnings, ...failed, ...lateWarnings(waitedFor)],
+    warnings: [...warnings, ...failed, ...lateWarnings(waitedFor), ...below],
   };
 }
 

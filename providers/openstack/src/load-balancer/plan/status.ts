@@ -3,12 +3,14 @@ import type { LoadBalancerIngress, LoadBalancerPart, LoadBalancerWarning } from 
 import { familyIn } from '../desired/address-families.ts';
 import { annotationTable } from '../desired/annotation-table.ts';
 import type { StatusWish } from '../desired/desired-tree.ts';
+import { isOwnChild } from '../listener-owner.ts';
 import {
   loadBalancerIn,
   type ObservedListener,
   type ObservedLoadBalancer,
   type ObservedPool,
 } from '../observed-tree.ts';
+import type { ServiceIdentity } from '../service-identity.ts';
 
 /** `address`: the floating IP, or the VIP. */
 export function ingressOf(
@@ -45,12 +47,12 @@ export function lateWarnings(parts: readonly LoadBalancerPart[]): readonly LoadB
     }));
 }
 
-/** One for all that is in ERROR below a load balancer, of what `isOurs`. */
-export function errorsBelow(
-  { children, id }: ObservedLoadBalancer,
-  isOurs: (one: ObservedListener | ObservedPool) => boolean,
-): readonly LoadBalancerWarning[] {
+/** One for all of the Service's own that is in ERROR below its load balancer, or one that it shares. */
+export function errorsBelow(part: LoadBalancerPart, identity: ServiceIdentity): readonly LoadBalancerWarning[] {
+  const { children, id } = loadBalancerIn(part);
   const { listeners = [], loosePools = [] } = children ?? {};
+  const isOurs = (one: ObservedListener | ObservedPool): boolean =>
+    isOwnChild(one, identity, part.kind === 'load-balancer');
   const loose = loosePools.filter((one) => one.status === 'ERROR' && isOurs(one)).map(({ name }) => `the pool ${name}`);
   const failed = [...listeners.filter(isOurs).flatMap(failedBelow), ...loose];
   const [first] = failed;
