@@ -3,6 +3,7 @@
  * that come together were asked about alone, the others do not wait for that.
  */
 import type { CallPriority, InstanceNeed, NodeRef } from '@outrigger/cloud-provider';
+import { sameHolder, type AsHolder } from '@outrigger/kube';
 import type { DatedAnswer } from './answer-defaults.ts';
 
 /** Who waits for an answer. */
@@ -19,6 +20,8 @@ export interface LookUpEntry {
   readonly waiters: Set<AnswerWaiter>;
   /** The node is gone: its answer goes to those who wait, and not into the snapshot. */
   forgotten: boolean;
+  /** Who has asked last. */
+  asker: AsHolder;
 }
 
 /** What is in flight. */
@@ -44,6 +47,7 @@ export type RunBatch = (batch: Batch) => Promise<void>;
 export class LookUpLane {
   readonly #batchSize: number;
   readonly #run: RunBatch;
+  readonly #asMade: AsHolder = sameHolder();
   /** By UID, in the order of asking. */
   readonly #queue = new Map<string, LookUpEntry>();
   readonly #inFlight = new Set<Batch>();
@@ -62,7 +66,9 @@ export class LookUpLane {
 
   add(node: NodeRef, need: InstanceNeed, priority: CallPriority, waiter: AnswerWaiter): LookUpEntry {
     const queued = this.#queue.get(node.uid);
-    const entry: LookUpEntry = queued ?? { node, need, priority, waiters: new Set(), forgotten: false };
+    const asker = sameHolder();
+    const entry: LookUpEntry = queued ?? { node, need, priority, waiters: new Set(), forgotten: false, asker };
+    entry.asker = asker;
     entry.node = node;
     entry.forgotten = false;
     if (need === 'metadata') entry.need = need;
@@ -119,7 +125,10 @@ export class LookUpLane {
       controller: new AbortController(),
     };
     this.#inFlight.add(batch);
-    void this.#run(batch).finally(() => {
+    // Of several nobody knows who holds the event loop, and whoever began is not to blame.
+    const [first, ...others] = entries;
+    const asHolder = first && others.length === 0 ? first.asker : this.#asMade;
+    void asHolder(() => this.#run(batch)).finally(() => {
       this.#inFlight.delete(batch);
       this.#gather();
     });

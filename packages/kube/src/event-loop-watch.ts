@@ -27,6 +27,13 @@ export interface EventLoopWatchOptions {
   readonly processorTime?: ProcessorTime;
 }
 
+export interface HeldAsOptions extends Omit<EventLoopWatchOptions, 'signal'> {
+  /** For the log. */
+  readonly about?: LogFields;
+  /** Is told of each hold, after the log. */
+  readonly onHeld?: () => void;
+}
+
 /**
  * Runs a controller so that what it does outside of reconciles is laid to it as well, in the log and in
  * `outrigger_event_loop_held_total`: when a store tells it of a change, whose object the log names, and, while `watchEventLoop` times all
@@ -34,13 +41,7 @@ export interface EventLoopWatchOptions {
  */
 export function heldAs<T>(
   controller: string,
-  {
-    about,
-    clock,
-    logger,
-    metrics,
-    processorTime: processor = processorTime,
-  }: Omit<EventLoopWatchOptions, 'signal'> & { readonly about?: LogFields },
+  { about, clock, logger, metrics, onHeld: tell, processorTime: processor = processorTime }: HeldAsOptions,
   run: () => Promise<T>,
 ): Promise<T> {
   const held = heldCounter(metrics);
@@ -52,6 +53,7 @@ export function heldAs<T>(
       controller,
       held: `${Math.round(heldMs)}ms`,
     });
+    tell?.();
   };
   return runHeld(run, onHeld, { clock, processor });
 }

@@ -195,7 +195,8 @@ export {
   type ReconcileResult,
 } from './controller.ts';
 export type { ParkingOptions } from './internal/parking.ts';
-export { heldAs, watchEventLoop, type EventLoopWatchOptions } from './event-loop-watch.ts';
+export { heldAs, watchEventLoop, type EventLoopWatchOptions, type HeldAsOptions } from './event-loop-watch.ts';
+export { sameHolder, type AsHolder } from './internal/loop-holders.ts';
 export { isTerminalError, TerminalError } from './terminal-error.ts';
 export {
   createEventRecorder,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { noMetrics, silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { callContext } from '../load-balancer/memory-provider.suite.ts';
 import { identityOf } from './load-balancer-service.ts';
@@ -80,6 +81,8 @@ test('a tenant has one question in flight, or two where the first is of few; all
         },
         callContext: (given, _about, priority) => callContext(given, priority),
         clock,
+        logger: silentLogger,
+        metrics: noMetrics,
         signal: new AbortController().signal,
         serviceOf: (key) => {
           const [namespace, name] = key.split('/') as [string, string];

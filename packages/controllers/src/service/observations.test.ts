@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LoadBalancers, LoadBalancerService } from '@outrigger/cloud-provider';
+import { heldAs, noMetrics, silentLogger } from '@outrigger/kube';
 import { FakeClock } from '@outrigger/testing';
 import { identityOf } from './load-balancer-service.ts';
 import { callContext } from '../load-balancer/memory-provider.suite.ts';
@@ -40,6 +41,9 @@ function setUp(
     },
     callContext: (given, _about, priority) => callContext(given, priority),
     clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    processorTime: () => clock.monotonic(),
     signal,
     ...(groupOf && { groupOf }),
     ...(tenantOf && { tenantOf }),
@@ -552,4 +556,32 @@ test('a Service of many ports whose question had no answer in the background is 
   }
   assert.equal(answers.get('large')?.observation.kind, 'parts');
   assert.deepEqual(priorities, ['background', 'normal', 'background']);
+});
+
+/** A reconcile that asks, and how often it was told to hold the event loop. */
+async function askAs(observations: Observations, clock: FakeClock, keys: readonly string[]): Promise<() => number> {
+  let told = 0;
+  const options = { clock, logger: silentLogger, metrics: noMetrics, processorTime: () => clock.monotonic() };
+  await heldAs('asker', { ...options, onHeld: () => void told++ }, async () => {
+    for (const key of keys) observations.ask(key);
+  });
+  await clock.settle();
+  return () => told;
+}
+
+test('a question about several that holds the event loop is laid to none of them: it is halved, and the one that is left answers for it', async () => {
+  const burn = (ms: number): void => {
+    const now = clock.monotonic() + ms;
+    clock.monotonic = () => now;
+  };
+  const { answered, batches, clock, observations } = setUp((services) => {
+    if (services.some(({ name }) => name === 'heavy')) burn(1_500);
+    return nothing(() => 0)(services);
+  }, 4);
+  const all = ['first', 'heavy', 'c', 'd'];
+  const blamed: number[] = [];
+  for (let round = 0; round < 3; round++) blamed.push((await askAs(observations, clock, all))());
+  assert.deepEqual(batches, [all, ['first', 'heavy'], ['c', 'd'], ['first'], ['heavy'], ['c', 'd']]);
+  assert.deepEqual(blamed, [0, 0, 1]);
+  assert.equal(answered.length, 12);
 });

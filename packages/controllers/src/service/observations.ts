@@ -3,8 +3,8 @@
  * does: namespaces take turns. A question with many Services of one namespace is not waited for by those that have nothing in it, and who asks on
  * and on has questions of its own. Holds no worker. Whoever asked keeps the answer, which is worth nothing once something was applied after it began.
  *
- * One Service may be what a whole question hangs on. Those of a question without an answer are asked about in half as large ones, down
- * to each alone, beside all others until they have an answer.
+ * One Service may be what a whole question hangs on, or what holds the event loop. Those of such a question are asked about in half as large ones, down
+ * to each alone, beside all others until they have an answer; one that is alone is its reconcile's.
  */
 import {
   isCloudError,
@@ -14,6 +14,7 @@ import {
   type LoadBalancerService,
 } from '@outrigger/cloud-provider';
 import { batchSizeOf } from '@outrigger/cloud-runtime';
+import { heldAs, sameHolder, type AsHolder, type EventLoopWatchOptions } from '@outrigger/kube';
 import { observeOnce, type ObserveOptions } from '../load-balancer/observe-once.ts';
 import { AskedOfLate } from './asked-of-late.ts';
 import { forgetOldest, QuestionLane } from './question-lane.ts';
@@ -33,7 +34,10 @@ const LONGEST_REST_MS = 1_000;
 /** A look that takes no longer holds nobody up. */
 const QUICK_MS = 1_000;
 
-export interface ObservationsOptions extends ObserveOptions {
+type Watch = Pick<EventLoopWatchOptions, 'logger' | 'metrics' | 'processorTime'>;
+
+/** With what tells of holds of the event loop that are no single Service's. */
+export interface ObservationsOptions extends ObserveOptions, Watch {
   readonly provider: Pick<LoadBalancers, 'observe' | 'batchSize'>;
   /** What is to be asked about under this key now; `undefined` when nothing is any more. */
   readonly serviceOf: (key: string) => LoadBalancerService | undefined;
@@ -58,6 +62,8 @@ export interface TimedObservation {
 
 interface Question extends Asked {
   readonly batch: ReadonlyMap<string, LoadBalancerService>;
+  /** Of one Service. */
+  readonly asker: AsHolder | undefined;
 }
 
 type Lane = QuestionLane<Question>;
@@ -73,6 +79,8 @@ export class Observations {
   /** UIDs of Services that have many ports, or had, and are not known to be looked at quickly since. */
   readonly #largeUids = new Set<string>();
   readonly #asking = new Set<string>();
+  /** As what has made it, the controller: what is done with answers is not laid to whoever began the question. */
+  readonly #asMade: AsHolder = sameHolder();
   readonly #ofLate: AskedOfLate;
   /** Questions apart that have just been answered: their tenants rest. */
   readonly #resting = new Set<Question>();
@@ -93,8 +101,8 @@ export class Observations {
     const lane = this.#laneOf(key);
     // What it asks for now goes for what it has asked for before.
     if (lane !== this.#following) this.#following.gathering.delete(key);
-    lane.gathering.add(key);
-    if (!lane.isBeginning) void this.#begin(lane);
+    lane.gathering.set(key, sameHolder());
+    if (!lane.isBeginning) this.#asMade(() => void this.#begin(lane));
   }
 
   #laneOf(key: string): Lane {
@@ -129,7 +137,7 @@ export class Observations {
       if (!question) return;
       lane.inFlight.add(question);
       const startedAt = this.#options.clock.monotonic();
-      void this.#observe(question.batch, startedAt, this.#priorityOf(lane, question.batch)).finally(() => {
+      void this.#observe(question, startedAt, this.#priorityOf(lane, question.batch)).finally(() => {
         lane.inFlight.delete(question);
         if (question.isApart) this.#rest(lane, question, this.#options.clock.monotonic() - startedAt);
         this.#askNext(lane);
@@ -152,7 +160,7 @@ export class Observations {
   #next(lane: Lane): Question | undefined {
     const isUsual = lane === this.#usual;
     const turns = turnsOf({
-      waiting: Map.groupBy(lane.gathering, this.#tenantOf),
+      waiting: Map.groupBy(lane.gathering.keys(), this.#tenantOf),
       inFlight: [...lane.inFlight],
       batchSize: batchSizeOf(this.#options.provider),
       mostTogether: lane.most,
@@ -171,16 +179,19 @@ export class Observations {
   #take(lane: Lane, keys: readonly string[], isApart: boolean): Question | undefined {
     const { provider, serviceOf } = this.#options;
     const batch = new Map<string, LoadBalancerService>();
+    let asker: AsHolder | undefined;
     let most = lane === this.#large ? 1 : batchSizeOf(provider);
     for (const key of lane.inTurns(keys, this.#groupOf)) {
       most = Math.min(most, this.#limits.get(key) ?? most);
       if (batch.size >= most) break;
+      const asks = lane.gathering.get(key);
       lane.gathering.delete(key);
       const service = serviceOf(key);
       if (!service) {
         this.#limits.delete(key);
         continue;
       }
+      asker = batch.size === 0 ? asks : undefined;
       batch.set(key, service);
       this.#asking.add(key);
     }
@@ -188,7 +199,7 @@ export class Observations {
     lane.noteTurn(batch.keys().map(this.#groupOf));
     const tenants = Map.groupBy(batch.keys(), this.#tenantOf);
     if (lane === this.#usual) for (const [tenant, { length }] of tenants) this.#ofLate.note(tenant, length);
-    return { batch, tenants, isApart };
+    return { batch, asker, tenants, isApart };
   }
 
   /** In the background, while others take all that a cloud lets through, a long question may never end in its time. */
@@ -196,13 +207,13 @@ export class Observations {
     return lane === this.#large && !batch.keys().some((key) => this.#limits.has(key)) ? 'background' : 'normal';
   }
 
-  async #observe(
-    batch: ReadonlyMap<string, LoadBalancerService>,
-    startedAt: number,
-    priority: CallPriority,
-  ): Promise<void> {
+  async #observe({ asker, batch }: Question, startedAt: number, priority: CallPriority): Promise<void> {
     const { onAnswer, signal } = this.#options;
-    const observations = await observeOnce([...batch.values()], this.#options, priority);
+    let isHeld = false;
+    const look = (): ReturnType<typeof observeOnce> => observeOnce([...batch.values()], this.#options, priority);
+    // Of several nobody knows whose it is, and whoever began the question is not to blame.
+    const watch = { ...this.#options, about: { services: batch.size }, onHeld: () => void (isHeld = true) };
+    const observations = await (asker ? asker(look) : heldAs('service-lb-controller', watch, look));
     for (const key of batch.keys()) this.#asking.delete(key);
     if (signal.aborted) return;
     const isUnanswered = observations.every((one) => one.kind === 'failed' && isCloudError(one.error, 'timeout'));
@@ -210,7 +221,7 @@ export class Observations {
     const isQuick = this.#options.clock.monotonic() - startedAt < QUICK_MS;
     for (const [key, { ports, uid }] of batch) {
       this.#limits.delete(key);
-      if (isUnanswered) this.#limits.set(key, Math.max(1, Math.ceil(batch.size / 2)));
+      if (isUnanswered || isHeld) this.#limits.set(key, Math.max(1, Math.ceil(batch.size / 2)));
       const observation = observations[i++];
       if (!observation) continue;
       if (isQuick && observation.kind === 'parts' && ports.length <= MANY_PORTS) this.#largeUids.delete(uid);

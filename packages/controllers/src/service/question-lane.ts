@@ -1,4 +1,5 @@
 /** Questions of a kind: who waits in one lane does not wait for the others. */
+import type { AsHolder } from '@outrigger/kube';
 import { inTurns } from './in-turns.ts';
 import type { Asked } from './question-turns.ts';
 
@@ -6,8 +7,8 @@ import type { Asked } from './question-turns.ts';
 const MOST_REMEMBERED = 1_000;
 
 export class QuestionLane<Question extends Asked> {
-  /** Keys that wait for the next question. */
-  readonly gathering: Set<string> = new Set();
+  /** Keys that wait for the next question, with who asks. */
+  readonly gathering: Map<string, AsHolder> = new Map();
   readonly inFlight: Set<Question> = new Set();
   /** Of those that are asked about together, at a time. */
   readonly most: number;

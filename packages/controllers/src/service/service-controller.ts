@@ -104,9 +104,8 @@ class Run {
       tell: (node, note) => events.record(node, note),
     });
     this.#observations = new Observations({
-      provider,
+      ...deps,
       callContext: (callSignal, about, priority) => callContext({ signal: callSignal, priority, about, reads: true }),
-      clock,
       signal,
       groupOf,
       tenantOf: (key) => states.tenantOf(key),

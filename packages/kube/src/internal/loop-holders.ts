@@ -26,7 +26,7 @@ interface Timing {
 }
 
 /** Follows a reconcile, or a controller, through all that it awaits. */
-const holder = new AsyncLocalStorage<Holder>();
+const holder = new AsyncLocalStorage<Holder | undefined>();
 /** How often a holder was found. */
 let found = 0;
 
@@ -54,10 +54,13 @@ export function runHeld<T>(run: () => T, onHeld: OnHeld, timing: Timing, about?:
   }
 }
 
-/** Runs what others call later, such as a handler, as what whoever asks for it now does: `runHeld`. */
-export function sameHolder(): <T>(run: () => T, about: () => LogFields) => T {
+/** `about`: the object that it is at, for the log. */
+export type AsHolder = <T>(run: () => T, about?: () => LogFields) => T;
+
+/** Runs what others call later, such as a handler, as what whoever asks for it now does: `runHeld`. Where that is nobody's, it is not theirs either. */
+export function sameHolder(): AsHolder {
   const now = holder.getStore();
-  return now ? (run, about) => runHeld(run, now.onHeld, now.timing, about) : (run) => run();
+  return now ? (run, about) => runHeld(run, now.onHeld, now.timing, about) : (run) => holder.run(undefined, run);
 }
 
 /** How many holds were laid to somebody until now. */
