@@ -142,7 +142,7 @@ test('a provider that is opaque is said to be opaque, in what there is and in wh
   ]);
   assert.deepEqual(factsOfParts([part], 7), [
     {
-      text: 'The cloud has the load-balancer u: ready, owned by u of cluster c; what it consists of, the provider does not show.',
+      text: 'The cloud has the load-balancer u: ready, owned by u of cluster c; the provider does not report what it consists of.',
       agoMs: 7,
     },
   ]);

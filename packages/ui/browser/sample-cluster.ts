@@ -214,10 +214,10 @@ function failing(name: string, now: number): ServiceRow {
   const planned = [
     { text: 'Create load-balancer.' },
     {
-      text: 'The last try failed: the quota of load balancers is used up (40 of 40).',
+      text: 'The last attempt failed: the quota of load balancers is used up (40 of 40).',
       at: Math.round(now / SECOND_MS) - 21,
     },
-    { text: 'Try again.', at: Math.round(now / SECOND_MS) + 39 },
+    { text: 'Retry.', at: Math.round(now / SECOND_MS) + 39 },
   ];
   const lines = [{ controller: 'service-lb-controller', state: 'bring', planned }];
   return serviceOf(name, {
@@ -255,7 +255,7 @@ export function fillOrphans(feed: Feed): void {
     {
       controller: 'orphan-controller',
       state: 'orphan',
-      planned: [{ text: 'Nothing but to report it, as --orphan-policy says.' }],
+      planned: [{ text: 'Only reported, because of --orphan-policy.' }],
     },
   ];
   const parts = [
@@ -273,10 +273,10 @@ service-lb-controller
   This provider serves it.
   Its status has no address.
   The cloud has the address address-1: ready. (3s ago)
-  The last try failed: the quota of load balancers is used up (40 of 40). (21s ago)
+  The last attempt failed: the quota of load balancers is used up (40 of 40). (21s ago)
   Planned:
     - Create load-balancer.
-    - Try again. (in 39s or later)
+    - Retry. (in 39s or later)
 
 Last applied
   2026-11-23T09:13:41.020Z  service-lb-controller: create load-balancer (failed: the quota of load balancers is used up)

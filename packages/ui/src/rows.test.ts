@@ -65,7 +65,7 @@ test('a Service is as the leader says; without its word what the API server show
   );
   assert.equal(serviceRow(service, [standing({ state: 'bring' })])?.state, 'waiting');
   assert.equal(serviceRow(service, [standing({ state: 'refuse' })])?.state, 'failing');
-  const failed = standing({ state: 'bring', planned: [{ text: 'The last try failed: quota.' }] });
+  const failed = standing({ state: 'bring', planned: [{ text: 'The last attempt failed: quota.' }] });
   assert.equal(serviceRow(service, [failed])?.state, 'failing');
   assert.equal(
     serviceRow({ ...service, metadata: { ...service.metadata, deletionTimestamp: 'x' } }, [])?.state,

@@ -58,7 +58,9 @@ function serviceState({ metadata, status }: Service, listed: readonly ListedStan
   if (metadata?.deletionTimestamp !== undefined) return 'deleting';
   const hasFailed = listed.some(
     ({ planned, state }) =>
-      state === 'refuse' || state === 'failed' || planned.some(({ text }) => text.startsWith('The last try failed')),
+      state === 'refuse' ||
+      state === 'failed' ||
+      planned.some(({ text }) => text.startsWith('The last attempt failed')),
   );
   if (hasFailed) return 'failing';
   if (listed.length > 0) return listed.every(({ state }) => state === 'ready') ? 'ready' : 'waiting';

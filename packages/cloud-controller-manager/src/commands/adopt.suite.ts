@@ -83,9 +83,9 @@ export function testAdopt(subject: string, start: StartApiServer): void {
       [
         'a-2',
         'NotFound',
-        ' - not adopted: the cloud does not show it',
+        ' - not adopted: it was not found in the cloud',
         1,
-        /\nNot adopted: the cloud does not show it\n$/,
+        /\nNot adopted: it was not found in the cloud\n$/,
       ],
       ['a-3', 'Adopted', '', 0, /\nAdopted: the parts belong to the Service\.\n$/],
       ['a-3', 'Adopted', '', 0, /\nAdopted: /],

@@ -11,7 +11,7 @@ import type { NamedThing } from './provider-fixture.ts';
 
 const TYPES = 'packages/cloud-provider/src/load-balancers.ts';
 /** Of a provider, in what the host says of its plan. */
-const MISTAKE = /^the plan |is not proved to belong/;
+const MISTAKE = /^the provider (?:planned|reported) |is not known to belong/;
 const OTHERS = 'docs/reference/what-the-host-does.md#parts-of-others';
 
 export const loadBalancerOwnerTests: readonly ConformanceTest[] = [

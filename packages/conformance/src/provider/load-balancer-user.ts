@@ -192,7 +192,11 @@ export class LoadBalancerUser {
       const plan = this.balancers.planMembers?.(desired, parts, true);
       assert.ok(plan, 'planMembers is there');
       const other = plan.actions.find(({ kind }) => kind !== 'update');
-      assert.equal(other, undefined, `the plan of members would ${other?.kind} ${other?.part}`);
+      assert.equal(
+        other,
+        undefined,
+        `the provider planned to ${other?.kind} ${other?.part} where only members may change`,
+      );
       checkPlan(plan, desired, parts);
       if (hasItsMembers(plan, desired, parts)) return;
       for (const action of plan.actions) {

@@ -33,7 +33,11 @@ export function checkPlan(
     for (const name of ends) if (!isOwnedBy(observed(parts, name.kind, name.id), owner)) throw notOwned(name);
     for (const name of touches) checkTouch(name, desired);
     if (kind === 'create') {
-      if (!wanted) throw new CloudError('invalid', `the plan to remove the load balancer makes a part: ${kindOfPart}`);
+      if (!wanted)
+        throw new CloudError(
+          'invalid',
+          `the provider planned to create ${kindOfPart} while the load balancer is being deleted`,
+        );
       continue;
     }
     const part = observed(parts, kindOfPart, id);
@@ -44,12 +48,16 @@ export function checkPlan(
 
 function observed(parts: readonly LoadBalancerPart[], kind: string, id: string | undefined): LoadBalancerPart {
   const part = id === undefined ? undefined : parts.find((one) => isNamed(one, { kind, id }));
-  if (!part) throw new CloudError('invalid', `the plan names ${kind} ${id}, which was not observed`);
+  if (!part)
+    throw new CloudError(
+      'invalid',
+      `the provider planned a change of ${kind} ${id}, which it had not reported as existing`,
+    );
   return part;
 }
 
 function notOwned({ id, kind }: PartName): CloudError {
-  return new CloudError('not-owned', `${kind} ${id} is not proved to belong to this Service; it is left alone`);
+  return new CloudError('not-owned', `${kind} ${id} is not known to belong to this Service, and is not changed`);
 }
 
 /** Of things that have the same name each has to be allowed. */
@@ -58,11 +66,11 @@ function checkTouch(name: PartName, { others = [] }: DesiredLoadBalancer): void 
   if (things.length === 0) {
     throw new CloudError(
       'invalid',
-      `the plan touches a ${name.kind} that is no part of the Service's own and was not observed`,
+      `the provider planned a change of a ${name.kind} that is not part of the Service and that it had not reported as existing`,
     );
   }
   if (things.every(({ mayUse }) => mayUse)) return;
-  const text = `nothing proves that this Service may use the ${name.kind} that it asks for, or that is attached to what it asks for; it is left alone`;
+  const text = `this Service is not known to be allowed to use the ${name.kind} that it requests, or that is attached to what it requests; nothing is changed`;
   throw new CloudError('not-owned', text, { cause: new Error(`${name.kind} ${name.id}`) });
 }
 
@@ -71,10 +79,14 @@ function checkAddresses({ ingress }: LoadBalancerPlan, owner: Owner, parts: read
   const said = ingress.flatMap(({ ip }) => (ip ? [ip] : []));
   if (said.length === 0) return;
   const own = parts.filter((part) => isOwnedBy(part, owner));
-  if (own.length === 0) throw new CloudError('not-owned', "the plan says an address, and no part is the Service's own");
+  if (own.length === 0)
+    throw new CloudError('not-owned', 'the provider reported an address, but no part that belongs to the Service');
   const shown = addressesIn(own);
   if (said.every((ip) => shown.has(canonicalAddress(ip)))) return;
-  throw new CloudError('not-owned', "the plan says an address that the cloud does not show as this Service's");
+  throw new CloudError(
+    'not-owned',
+    'the provider reported an address that does not belong to this Service in the cloud',
+  );
 }
 
 /** In canonical form. */

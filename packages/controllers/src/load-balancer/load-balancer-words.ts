@@ -16,7 +16,7 @@ export function factsOfParts(parts: readonly LoadBalancerPart[], agoMs: number):
   if (parts.length === 0) return [{ text: 'The cloud has no part of a load balancer for it.', agoMs }];
   return parts.map(({ attributes, id, kind, owner, state }) => {
     const whose = owner === undefined ? 'without an owner' : `owned by ${owner.uid} of cluster ${owner.clusterId}`;
-    const opaque = attributes['opaque'] === true ? '; what it consists of, the provider does not show' : '';
+    const opaque = attributes['opaque'] === true ? '; the provider does not report what it consists of' : '';
     return { text: `The cloud has the ${kind} ${id}: ${state}, ${whose}${opaque}.`, agoMs };
   });
 }

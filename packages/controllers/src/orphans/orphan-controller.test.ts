@@ -440,7 +440,7 @@ test('it explains what it has found, by the UID, a part, or a route', async () =
   assert.equal(rig.controller?.explain('gone'), undefined);
   await rig.passes(2);
   const finding = rig.controller?.explain('gone');
-  assert.deepEqual(finding?.planned, [{ text: 'Nothing but to report it, as --orphan-policy says.' }]);
+  assert.deepEqual(finding?.planned, [{ text: 'Only reported, because of --orphan-policy.' }]);
   assert.equal(finding?.observed.length, 4);
   assert.ok(rig.controller?.explain('10.1.1.0/24'));
   assert.equal(rig.controller?.explain('live-1'), undefined);

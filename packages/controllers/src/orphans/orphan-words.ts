@@ -50,9 +50,9 @@ export function orphansNote(
 
 const NEXT: Readonly<Record<NonNullable<OrphanPlan['idle']> | 'delete' | 'left', string>> = {
   'report-only': 'Remove what is not needed in the cloud, or set --orphan-policy=delete:',
-  'grace-period': 'Removed once this program has led for --orphan-grace-period:',
-  delete: 'Being removed, as --orphan-policy says:',
-  left: 'None is removed while its Service exists:',
+  'grace-period': 'Removed once this program has been the leader for --orphan-grace-period:',
+  delete: 'Being removed, because of --orphan-policy:',
+  left: 'Not removed while its Service exists:',
 };
 
 export function heldNote({ kind, orphaned, owned }: HeldOrphans): EventNote {
@@ -60,7 +60,7 @@ export function heldNote({ kind, orphaned, owned }: HeldOrphans): EventNote {
   return {
     type: 'Warning',
     reason: 'OrphanRemovalHeld',
-    message: `${orphaned} of ${owned} ${many} seem to belong to no ${of}. None is removed: so many look so when the API server was restored from a backup, and they may be in use. Remove by hand what is not needed, or raise --orphan-max-fraction.`,
+    message: `${orphaned} of ${owned} ${many} appear to belong to no ${of}. None is removed: this also happens when the API server was restored from a backup, and they may be in use. Delete by hand what is not needed, or raise --orphan-max-fraction.`,
   };
 }
 
@@ -76,7 +76,7 @@ export function removalFailedNote(orphan: Orphan, why: string): EventNote {
   return {
     type: 'Warning',
     reason: 'OrphanRemovalFailed',
-    message: `An orphan could not be removed; it is retried with the next pass: ${nameOfOrphan(orphan)}: ${why}. Correct what the error names, or delete it by hand.`,
+    message: `An orphan could not be removed, and is retried in the next pass: ${nameOfOrphan(orphan)}: ${why}. Correct what the error names, or delete it by hand.`,
   };
 }
 
@@ -109,13 +109,15 @@ export function factsOfOrphan(orphan: Orphan, agoMs: number): readonly Fact[] {
 }
 
 export function plannedFact(orphan: Orphan, plan: OrphanPlan): Fact {
-  if (!plan.orphans.includes(orphan)) return { text: 'Nothing yet: it has to look orphaned in the next pass too.' };
-  if (!mayGo(orphan)) return { text: 'Nothing but to report it: its Service exists, and may be served again.' };
+  if (!plan.orphans.includes(orphan))
+    return { text: 'None yet: it is removed only if the next pass finds it orphaned too.' };
+  if (!mayGo(orphan)) return { text: 'Only reported: its Service exists, and may be served again.' };
   if (plan.removals.includes(orphan)) return { text: 'Remove it.' };
-  if (plan.idle === 'report-only') return { text: 'Nothing but to report it, as --orphan-policy says.' };
-  if (plan.idle === 'grace-period') return { text: 'Nothing before this program has led for --orphan-grace-period.' };
+  if (plan.idle === 'report-only') return { text: 'Only reported, because of --orphan-policy.' };
+  if (plan.idle === 'grace-period')
+    return { text: 'None until this program has been the leader for --orphan-grace-period.' };
   if (plan.held.some(({ kind }) => kind === orphan.kind)) {
-    return { text: 'Nothing: more seem to be orphans than --orphan-max-fraction allows.' };
+    return { text: 'None: more resources appear to be orphaned than --orphan-max-fraction allows.' };
   }
-  return { text: 'Remove it in a later pass, as --orphan-max-deletions says.' };
+  return { text: 'Remove it in a later pass, because of --orphan-max-deletions.' };
 }

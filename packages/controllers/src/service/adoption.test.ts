@@ -113,7 +113,7 @@ test('of a Service that has parts, one that the cloud does not show is answered,
   assert.equal(answerOf(rig)?.reason, 'NotFound');
   assert.match(
     answerOf(rig)?.message ?? '',
-    /^address\/nowhere - not adopted: address nowhere .*the cloud does not show it/,
+    /^address\/nowhere - not adopted: address nowhere .*it was not found in the cloud/,
   );
   assert.deepEqual([rig.cloud.parts(), rig.provider.applied.length], [before, written]);
   const ready = rig.api.get('web')?.status?.conditions?.find(({ type }) => type === 'LoadBalancerReady');
@@ -174,7 +174,7 @@ test('what nobody owns, and the Service has no use for, is answered', async () =
   await rig.start();
   await rig.clock.advance(20_000);
   assert.equal(answerOf(rig)?.reason, 'Refused');
-  assert.match(answerOf(rig)?.message ?? '', /the Service has no use for it, or its provider cannot do this/);
+  assert.match(answerOf(rig)?.message ?? '', /the Service does not need it, or the provider does not support adoption/);
   assert.equal(rig.partsOf(rig.api.get('web')?.metadata?.uid ?? '').length, 4);
   await rig.stop();
 });

@@ -108,7 +108,7 @@ export function answerOf(
   if (refused) return failedReadiness(refused);
   if (!other || plan.kind !== 'bring' || !plan.complete) return undefined;
   if (!parts.some((part) => isNamed(part, other))) return failedReadiness(notShown(other));
-  const text = `${other.kind} ${other.id} is to be taken over, and the Service has no use for it, or its provider cannot do this`;
+  const text = `${other.kind} ${other.id} cannot be adopted: the Service does not need it, or the provider does not support adoption`;
   return failedReadiness(new CloudError('unsupported', text));
 }
 
@@ -129,7 +129,7 @@ export function answeredCondition(service: Service, { message, reason }: Readine
 }
 
 function notShown({ id, kind }: PartName): CloudError {
-  const text = `${kind} ${id} is to be taken over, and the cloud does not show it: correct the name, or its provider cannot do this`;
+  const text = `${kind} ${id} cannot be adopted: it was not found in the cloud. Correct its name; not every provider supports adoption`;
   return new CloudError('not-found', text);
 }
 
@@ -153,12 +153,12 @@ export function whyNotAdopted(
     if (isOwnedBy(part, owner)) continue;
     if (part.owner) {
       const cause = new Error(`the object ${part.owner.uid} of cluster ${part.owner.clusterId}`);
-      const text = `${what} is to be taken over, and belongs to another owner; it is left alone`;
+      const text = `${what} cannot be adopted: it belongs to another owner, and is not changed`;
       return new CloudError('not-owned', text, { cause });
     }
     const twin = own.find((one) => one.kind === name.kind && !adopt.some((other) => isNamed(one, other)));
     if (twin) {
-      const text = `${what} is to be taken over, and the Service has the ${twin.kind} ${twin.id} already`;
+      const text = `${what} cannot be adopted: the Service already has the ${twin.kind} ${twin.id}`;
       return new CloudError('conflict', text);
     }
   }

@@ -19,7 +19,7 @@ export function explainService(known: ServiceState | undefined, at: Surroundings
     observed: [
       ...factsOfService(service, rules.options),
       ...factsOfLook(state, now),
-      ...(work?.handles ?? []).map((handle) => ({ text: `The cloud is carrying out its task ${handle}.` })),
+      ...(work?.handles ?? []).map((handle) => ({ text: `An operation is in progress in the cloud: ${handle}.` })),
       ...(failure ? [failureFact(failure, now)] : []),
       ...ofNodes,
     ],
@@ -52,18 +52,18 @@ export function standingOfService(known: ServiceState | undefined, at: Surroundi
 }
 
 function factsOfLook({ look }: ServiceState, now: number): readonly Fact[] {
-  if (!look) return [{ text: 'The cloud has not been asked what there is for it.' }];
+  if (!look) return [{ text: 'The cloud has not been queried for it yet.' }];
   const agoMs = Math.max(0, now - look.startedAt);
   const { observation } = look;
   if (observation.kind === 'parts') return factsOfParts(observation.parts, agoMs);
-  return [{ text: `The cloud, asked what there is, failed: ${observation.error.message}.`, agoMs }];
+  return [{ text: `The query to the cloud failed: ${observation.error.message}.`, agoMs }];
 }
 
 function failureFact({ at, error }: NonNullable<ServiceState['lastFailure']>, now: number): Fact {
-  return { text: `The last try failed: ${error.message}.`, agoMs: now - at };
+  return { text: `The last attempt failed: ${error.message}.`, agoMs: now - at };
 }
 
 function retryFacts(failure: ServiceState['lastFailure'], now: number): readonly Fact[] {
   if (failure?.retryAfterMs === undefined) return [];
-  return [{ text: 'Try again.', inMs: Math.max(0, failure.at + failure.retryAfterMs - now) }];
+  return [{ text: 'Retry.', inMs: Math.max(0, failure.at + failure.retryAfterMs - now) }];
 }

@@ -332,7 +332,7 @@ test('what was never served and is not finished yet goes on when its provider sa
     await rig.clock.advance(2_000);
   }
   assert.equal(rig.provider.observes, observes);
-  assert.deepEqual(rig.planned('web').at(-1), { text: 'Try again.', inMs: 19_000 });
+  assert.deepEqual(rig.planned('web').at(-1), { text: 'Retry.', inMs: 19_000 });
   await rig.clock.advance(20_000);
   assert.ok(rig.provider.observes > observes);
   await rig.stop();

@@ -116,7 +116,10 @@ test('a plan that ends what was not observed is not carried out', async () => {
   told.remove = () => ({ ...IDLE, actions: [actionOn('delete', 'load-balancer a', [{ kind: 'address', id: 'b' }])] });
   told.rig.api.delete('web');
   await told.rig.clock.advance(1_000);
-  assert.match(told.rig.events.at(-1)?.message ?? '', /the plan names address b, which was not observed/u);
+  assert.match(
+    told.rig.events.at(-1)?.message ?? '',
+    /the provider planned a change of address b, which it had not reported as existing/u,
+  );
   assert.deepEqual(told.rig.provider.applied, []);
   await told.rig.stop();
 });

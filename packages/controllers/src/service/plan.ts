@@ -143,7 +143,11 @@ function planMembers(
     const plan = observed.provider.planMembers?.(desired, parts, refused !== undefined);
     if (!plan) return undefined;
     const other = plan.actions.find(({ kind }) => kind !== 'update');
-    if (other) throw new CloudError('invalid', `the plan of members would ${other.kind} ${other.part}`);
+    if (other)
+      throw new CloudError(
+        'invalid',
+        `the provider planned to ${other.kind} ${other.part} where only members may change`,
+      );
     checkPlan(plan, desired, parts);
     return { kind: 'bring', desired, plan, complete: hasItsMembers(plan, desired, parts), refused };
   } catch (error) {

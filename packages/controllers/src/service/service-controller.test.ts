@@ -774,11 +774,11 @@ test('a plan that touches what is not proved to be ours is not carried out', asy
   await rig.start();
   await rig.clock.advance(1_000);
   assert.equal(rig.cloud.parts().length, 1);
-  assert.match(rig.events[0]?.message ?? '', /not proved to belong/);
+  assert.match(rig.events[0]?.message ?? '', /not known to belong/);
   rig.provider.plan = () => ({ actions: [{ ...action, id: 'dns-77' }], complete: false, ingress: [] });
   rig.api.apply('web', { ...webSpec, ports: [] });
   await rig.clock.advance(1_000);
-  assert.match(rig.events.at(-1)?.message ?? '', /was not observed/);
+  assert.match(rig.events.at(-1)?.message ?? '', /it had not reported as existing/);
   await rig.stop();
 });
 
