@@ -35,14 +35,18 @@ async function run(
   const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let output = '';
-  for await (const chunk of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
-    output += chunk;
-    onOutput(
-      output,
-      () => void child.kill('SIGINT'),
-      () => void child.stdout.destroy(),
-    );
-    if (child.stdout.destroyed) break;
+  try {
+    for await (const chunk of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
+      output += chunk;
+      onOutput(
+        output,
+        () => void child.kill('SIGINT'),
+        () => void child.stdout.destroy(),
+      );
+      if (child.stdout.destroyed) break;
+    }
+  } catch (error) {
+    if (!child.stdout.destroyed) throw error;
   }
   return { code: await ended, output };
 }
@@ -86,9 +90,22 @@ test('Ctrl-C amid it takes back what was made', async () => {
 
 test('when nobody reads its output any more, it takes back what was made', async () => {
   await using cloud = await cloudWith('node-1');
-  const { code, output } = await run('node-1', (text, _interrupt, closeTerminal) => {
-    if (text.includes('Service of type LoadBalancer created')) closeTerminal();
+  let close: (() => void) | undefined;
+  let isMade = false;
+  // While the cloud has still to answer: all that comes after it is still to be printed.
+  const when = ({ method, path: asked }: { readonly method: string; readonly path: string }): boolean => {
+    if (method === 'POST' && asked.includes('load-balancers')) {
+      isMade = true;
+      close?.();
+    }
+    return false;
+  };
+  cloud.faults.set({ when });
+  const { code, output } = await run('node-1', (_text, _interrupt, closeTerminal) => {
+    close = closeTerminal;
+    if (isMade) closeTerminal();
   });
+  assert.ok(isMade);
   assert.equal(code, 1, output);
   assert.deepEqual(countsOf(cloud), [1, 0, 0, 0, 0], output);
 });

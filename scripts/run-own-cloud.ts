@@ -122,5 +122,6 @@ async function tell(): Promise<number> {
     ended.abort();
   }
   if (isFine) screen.line(screen.green('\n  All came, and all is gone again.\n'));
-  return isFine ? 0 : 1;
+  // Somebody ended it, be it in its last moment.
+  return isFine && !stop.signal.aborted ? 0 : 1;
 }
