@@ -191,7 +191,7 @@ test('each program is one file, small, with one byte a character; the commands a
   assert.ok(vsphereBytes < 110_000, `${vsphereBytes} bytes of ours for vSphere`);
   // Signatures and credentials are by libraries of AWS' SDK, the rest of the client is ours.
   const awsBytes = text.length - withoutAwsText.length;
-  assert.ok(awsBytes < 268_000, `${awsBytes} bytes for AWS, libraries of it and ours`);
+  assert.ok(awsBytes < 272_500, `${awsBytes} bytes for AWS, libraries of it and ours`);
   // Read for seconds, when a person runs a command: it may be larger, and has to be downloaded by people. AWS has its bound above.
   const { commands } = withoutAws;
   assert.ok(commands.libraryBytes < 1_692_500, `${commands.libraryBytes} bytes of libraries for the commands`);

@@ -37,7 +37,7 @@ export interface FakeAwsKnobs {
   /** Quotas of the region. Defaults: 50 and 20, as of a new account. */
   mostNetworkLoadBalancers: number;
   mostClassicLoadBalancers: number;
-  /** Registered in a target group. Default: 1000. */
+  /** In a zone, of a load balancer, each counted once for each of its target groups, or of a target group that none has. Default: 1000; AWS: 500. */
   mostTargets: number;
   /** Inbound, of each family, of a security group; one that names a group counts in both. Default: 60, as of a new account. */
   mostRules: number;

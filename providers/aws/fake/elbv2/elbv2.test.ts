@@ -242,6 +242,28 @@ test('targets begin, serve, drain and go', async () => {
   assert.deepEqual(aws.takeProblems(), []);
 });
 
+test('a quota counts the targets of a zone, in all groups of a load balancer, and not those that drain', async () => {
+  const { aws, balancer, cluster, elb, group, listener } = rigOf({ mostTargets: 3 }, { nodes: 6 });
+  const zones = Map.groupBy(cluster.instances, ({ subnetId }) => subnetId);
+  const [here = [], there = []] = [...zones.values()].map((all) => all.map(({ id: Id }) => ({ Id })));
+  assert.deepEqual([here.length, there.length], [3, 3]);
+  const register = (TargetGroupArn: string, Targets: { readonly Id: string }[]) =>
+    elb.send(new RegisterTargetsCommand({ TargetGroupArn, Targets }));
+  const [one, two, alone] = [await group('one'), await group('two'), await group('alone')];
+  const arn = await balancer();
+  await listener(arn, one, 80);
+  await listener(arn, two, 443);
+  await register(one, here);
+  await register(one, here);
+  await register(alone, here);
+  await assert.rejects(register(two, [...there, here[0]!]), { name: 'TooManyTargetsException' });
+  await register(two, there);
+  await elb.send(new DeregisterTargetsCommand({ TargetGroupArn: one, Targets: [here[1]!] }));
+  await register(two, [here[0]!]);
+  await assert.rejects(register(two, [here[2]!]), { name: 'TooManyTargetsException' });
+  assert.deepEqual(aws.takeProblems(), []);
+});
+
 test('interfaces outlive their load balancer and hold its security group', async () => {
   const { aws, balancer, clock, cluster, ec2, elb } = rigOf({ interfaceReleaseMs: 120_000 });
   const created = await ec2.send(

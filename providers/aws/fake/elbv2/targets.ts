@@ -19,10 +19,7 @@ export const targetOperations = {
     const group = existingGroup(account, arn);
     for (const { Id: id } of targets) checkTarget(account, group, id);
     const wanted = targets.map(({ Id: id, Port: port = group.port }) => ({ id, port }));
-    const had = account.targets.of(arn).filter(({ drainsUntil }) => drainsUntil === undefined);
-    const all = new Set([...had, ...wanted].map(({ id, port }) => `${id}:${port}`));
-    if (all.size > account.knobs.mostTargets)
-      throw refused('TooManyTargets', `The maximum number of targets of '${arn}' is reached`);
+    checkQuota(account, arn, wanted);
     account.targets.register(arn, wanted);
     return {};
   },
@@ -75,6 +72,31 @@ function checkTarget(account: AwsAccount, { targetType, vpcId }: TargetGroup, id
     );
   if (account.vpcOf(instance.subnetId) !== vpcId)
     throw refused('InvalidTarget', `The following targets are not in the target group VPC '${vpcId}': '${id}'`);
+}
+
+/** What drains does not count. Of a zone in which nothing comes it does not matter how many there are. */
+function checkQuota(account: AwsAccount, arn: string, wanted: readonly Pick<Target, 'id' | 'port'>[]): void {
+  const zoneOf = (id: string): string => account.subnets.get(account.instances.get(id)?.subnetId ?? '')?.zone ?? '';
+  const coming = new Set(wanted.map(({ id }) => zoneOf(id)));
+  const all = new Map(wanted.map(({ id, port }) => [`${arn} ${id}:${port}`, zoneOf(id)]));
+  for (const group of groupsBeside(account, arn))
+    for (const { drainsUntil, id, port } of account.targets.of(group))
+      if (drainsUntil === undefined) all.set(`${group} ${id}:${port}`, zoneOf(id));
+  for (const zone of coming) {
+    const count = [...all.values()].filter((one) => one === zone).length;
+    if (count > account.knobs.mostTargets)
+      throw refused('TooManyTargets', `The maximum number of targets in the Availability Zone '${zone}' is reached`);
+  }
+}
+
+/** Of the load balancer that uses the group, all groups; else this one. */
+function groupsBeside(account: AwsAccount, arn: string): ReadonlySet<string> {
+  const listeners = account.listeners.all();
+  const own = new Set(
+    listeners.filter(({ targetGroupIds }) => targetGroupIds.includes(arn)).map(({ balancerId }) => balancerId),
+  );
+  const beside = listeners.filter(({ balancerId }) => own.has(balancerId));
+  return new Set([arn, ...beside.flatMap(({ targetGroupIds }) => targetGroupIds)]);
 }
 
 /** Of the load balancer that uses the group; `undefined`: none does. */

@@ -188,7 +188,8 @@ export class AwsLoadBalancers implements LoadBalancers {
   apply(...asked: Parameters<LoadBalancers['apply']>): Promise<LoadBalancerActionResult> {
     const [action, desired, call] = asked;
     return this.#toldLast.apply(action, async () => {
-      if (action.kind === 'delete' && action.part === TARGET_GROUP) await clearLeftRules(this.#nlb, desired, call);
+      const { id, kind, part } = action;
+      if (kind === 'delete' && part === TARGET_GROUP && id) await clearLeftRules(this.#nlb, id, desired, call);
       return this.#parts.apply(...asked);
     });
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeRig } from './fake-rig.suite.ts';
 import { serviceOf } from './nlb/nlb-rig.suite.ts';
+import { untagNodes } from './upstream-nlb.suite.ts';
 
 const SLOW = { provisioningMs: 120_000, interfaceReleaseMs: 60_000, elbLagMs: 1_000, ec2LagMs: 1_000 };
 const SERVICES = 10;
@@ -78,4 +79,19 @@ test('Services that are made and deleted together ask for little that AWS refuse
       .filter(({ tags }) => 'outrigger.dev/owner' in tags || 'outrigger.dev/shared-by' in tags),
     [],
   );
+});
+
+test('where each load balancer has security groups, a look asks once for these, also where none shows the group of the nodes', async () => {
+  const rig = new FakeRig();
+  const service = serviceOf();
+  await untagNodes(rig);
+  await rig.bring(rig.desired(service));
+  await rig.clock.advance(200_000);
+  await rig.parts(service);
+  taken(rig);
+  for (let minute = 0; minute < 5; minute++) {
+    await rig.clock.advance(60_000);
+    await rig.parts(service);
+  }
+  assert.deepEqual(taken(rig, 'ec2:DescribeSecurityGroups'), { 'ec2:DescribeSecurityGroups': [5, 0] });
 });

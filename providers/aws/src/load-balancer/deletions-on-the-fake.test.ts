@@ -157,3 +157,24 @@ test('interfaces that are kept for minutes are no error; one that has them years
   }
   assert.ok(!rig.aws.account.groups.all().some(({ tags }) => 'outrigger.dev/shared-by' in tags));
 });
+
+test('the shared group that another Service came to use meanwhile is waited for as long as at first, when that one goes too', async () => {
+  const rig = new FakeRig({ knobs: { interfaceReleaseMs: 120_000 } });
+  const [first, second] = ['1', '2'].map((digit) =>
+    serviceOf({}, { uid: `${digit}f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0`, name: `web-${digit}` }),
+  );
+  await rig.bring(rig.desired(first!));
+  const gone = rig.desired(first!, [], false);
+  const pending: string[] = [];
+  for (let pass = 0; pass < 3 && pending.length === 0; pass++) {
+    const { actions } = rig.balancers.plan(gone, await rig.parts(first!));
+    for (const action of actions)
+      if ((await rig.balancers.apply(action, gone, rig.call)).kind === 'pending') pending.push(action.part);
+  }
+  assert.deepEqual(pending, ['target-group', 'security-group'], 'interfaces hold the groups');
+  await rig.bring(rig.desired(second!));
+  await rig.bring(gone);
+  await rig.clock.advance(580_000 - rig.clock.monotonic());
+  await rig.bring(rig.desired(second!, [], false));
+  assert.ok(!rig.aws.account.groups.all().some(({ tags }) => 'outrigger.dev/shared-by' in tags));
+});

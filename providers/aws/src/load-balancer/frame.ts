@@ -1,5 +1,5 @@
 /** What the kinds of parts of both APIs share: the setup, what was learned before a look, and what a Service asks for. */
-import type { BackEnd, CallContext, Clock, DesiredLoadBalancer } from '@outrigger/cloud-provider';
+import type { BackEnd, CallContext, Clock, DesiredLoadBalancer, Owner } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../client/aws-client.ts';
 import type { ServiceSettings } from './annotations/service-settings.ts';
 import type { InUse } from './in-use.ts';
@@ -46,8 +46,10 @@ export interface BackEndAccess {
   useShared<T>(use: (id: string) => Promise<T>, call: CallContext): Promise<T>;
   /** Removes the shared group, which no load balancer has any more; not while `useShared` is under way. `false`: network interfaces of one that has gone hold it still. */
   releaseShared(call: CallContext): Promise<boolean>;
-  /** In a look, so that `isOpen` and `rulesFor` can tell. */
+  /** In a look, so that `isOpen` can tell. */
   learn(instanceIds: readonly string[], call: CallContext): Promise<void>;
+  /** The same for `rulesFor`, of the targets of one that has no security group. */
+  learnRules(instanceIds: readonly string[], call: CallContext): Promise<void>;
   /** Whether these instances let the group in, as far as is known; those of which it is not clear by which group do not count. */
   isOpen(groupId: string, instanceIds: readonly string[]): boolean;
   /** Lets in what comes from this group where these instances are. Gives back those where that is not to be, when it has gone through all. */
@@ -68,8 +70,10 @@ export interface BackEndAccess {
    * for that are in groups of nodes which it has no more.
    */
   clearRules(loadBalancer: string, hadNoGroups: boolean, call: CallContext): Promise<void>;
-  /** Whether this process has done that of late. */
+  /** Whether this process has done that of late, and nothing was left. */
   hasCleared(loadBalancer: string): boolean;
+  /** Whether there is a security group of the Service itself, which goes after its load balancer: a Service whose load balancer can have none gets none. */
+  hasOwnGroup(owner: Owner): boolean;
 }
 
 /** Of all kinds. */

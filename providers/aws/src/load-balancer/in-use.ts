@@ -35,6 +35,11 @@ export class InUse {
     return this.#wait(id, GROUP_MS, `security group ${id} is in use: ${why}`);
   }
 
+  /** It has gone, or others use it again: who waits for it next waits from then on. */
+  done(id: string): void {
+    this.#waits.delete(id);
+  }
+
   #wait(id: string, pollAfterMs: number, why: string): Begun {
     const now = this.#clock.monotonic();
     for (const [other, { at }] of this.#waits) if (now - at >= MOST_MS) this.#waits.delete(other);

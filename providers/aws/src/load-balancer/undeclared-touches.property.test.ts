@@ -257,6 +257,24 @@ for (const type of ['nlb', 'clb'] as const) {
   });
 }
 
+test('a rule of others that comes into the group of the nodes, or goes, is noticed', async () => {
+  const site = await live([{ service: 'a1' }]);
+  const { aws, balancers, call, client, vpcId } = site.rig;
+  const more = site.desired({ service: 'a1', ports: 2 });
+  const parts = await site.rig.parts(more.service);
+  const [action] = balancers.plan(more, parts).actions;
+  assert.ok(action);
+  const IpPermissions = [{ IpProtocol: 'tcp', FromPort: 22, ToPort: 22, IpRanges: [{ CidrIp: '192.0.2.0/24' }] }];
+  const rule = { GroupId: site.things.cluster.securityGroups, IpPermissions };
+  for (const operation of ['AuthorizeSecurityGroupIngress', 'RevokeSecurityGroupIngress'] as const) {
+    const ground = new Ground({ aws, clusterName: CLUSTER, vpcId }, more);
+    aws.calls.clear();
+    ground.assertTouchesDeclared(action, parts, []);
+    await client.ec2(call, operation, rule);
+    assert.throws(() => ground.assertTouchesDeclared(action, parts, aws.calls.all()), /changes rules of others/u);
+  }
+});
+
 const whose = fc.constantFrom<Whose[]>('a', 'a', 'b', 'b', 'plain', 'cluster', 'b1', 'nobody');
 const edit = fc.oneof(
   {

@@ -10,6 +10,7 @@ import {
 import { assertTouchesDeclared } from '../../../../packages/conformance/src/provider/declared-touches.ts';
 import type { AwsAccount } from '../../fake/aws-account.ts';
 import type { FakeAws, FakeAwsCall } from '../../fake/fake-aws.ts';
+import type { SecurityGroupRule } from '../../fake/things.ts';
 import type { LaggedStore } from '../../fake/lagged-store.ts';
 import { CLUSTER_TAG_PREFIX, hasAnyClusterTag } from '../cluster/cluster-tags.ts';
 import { instanceIdIn } from '../instances/asked-instance.ts';
@@ -55,11 +56,15 @@ export class Ground {
   readonly #granted: ReadonlySet<string>;
   /** Groups of nodes, and this program's rules in them. */
   readonly #opened: ReadonlySet<string>;
+  readonly #account: AwsAccount;
+  /** Rules that neither this program nor cloud-provider-aws has made. */
+  readonly #rulesOfOthers: readonly string[];
 
   constructor(world: World, desired: DesiredLoadBalancer) {
     const { account } = world.aws;
     const { clusterId } = desired.owner;
     this.#desired = desired;
+    this.#account = account;
     this.#kinds = kindsIn(account);
     this.#own = new Set(ownThings(account, desired));
     this.#shared = new Set(idsOf(account.groups, ({ tags }) => tags[SHARED_TAG] === clusterId));
@@ -74,6 +79,7 @@ export class Ground {
     ]);
     this.#granted = new Set(grantedThings(world, desired));
     this.#opened = new Set(openedThings(world, desired));
+    this.#rulesOfOthers = this.#othersRules();
   }
 
   /** `calls`: all that the action has sent. */
@@ -99,6 +105,20 @@ export class Ground {
       }
     }
     assertTouchesDeclared(action, used, this.#desired, parts);
+    assert.deepEqual(this.#othersRules(), this.#rulesOfOthers, `${action.kind} ${action.part} changes rules of others`);
+  }
+
+  /** In groups that there were right before the action, and that are not the Service's or the shared one. */
+  #othersRules(): readonly string[] {
+    const isOurs = (groupId: string | undefined = ''): boolean => this.#own.has(groupId) || this.#shared.has(groupId);
+    const isOthers = ({ description, groupId, referencedGroupId, tags }: SecurityGroupRule): boolean =>
+      this.#kinds.has(groupId) &&
+      tags[CLUSTER_TAG] !== this.#desired.owner.clusterId &&
+      !description?.startsWith('kubernetes.io/rule/nlb/') &&
+      !isOurs(groupId) &&
+      !isOurs(referencedGroupId);
+    const rules = this.#account.rules.all().filter(isOthers);
+    return rules.map((rule) => JSON.stringify(rule)).toSorted();
   }
 
   #mayChange(operation: string, id: string): boolean {

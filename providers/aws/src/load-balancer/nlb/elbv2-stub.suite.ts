@@ -36,6 +36,8 @@ export class Elbv2Stub {
   provisionMs = 0;
   /** How many writes are let through until one fails; `undefined`: all. */
   fault: { after: number; readonly takesEffect: boolean } | undefined;
+  /** After each write. */
+  onWrite: () => void = () => {};
   readonly #clock: FakeClock;
   readonly #readyAt = new Map<string, number>();
   #next = 1;
@@ -73,7 +75,11 @@ export class Elbv2Stub {
       if (takesEffect) this.#answer(operation, input);
       throw new CloudError('unavailable', `${operation}: the answer is lost`);
     }
-    return this.#answer(operation, input);
+    try {
+      return this.#answer(operation, input);
+    } finally {
+      if (isWrite) this.onWrite();
+    }
   }
 
   #answer(operation: string, input: Readonly<Record<string, unknown>>): object {

@@ -125,7 +125,7 @@ class LoadBalancerCalls {
   }
 
   async partOf(one: Tagged<LoadBalancer>, call: CallContext): Promise<ListedPart> {
-    const { client, look, settings } = this.#setup;
+    const { access, client, look, settings } = this.#setup;
     const arn = arnOf(one.thing);
     const read = async (): Promise<Settings> => {
       const { Attributes = [] } = await client.elbv2(call, 'DescribeLoadBalancerAttributes', { LoadBalancerArn: arn });
@@ -136,7 +136,9 @@ class LoadBalancerCalls {
     const own = (await look.things(call)).targetGroups
       .filter(({ isDeleted, thing }) => !isDeleted && thing.LoadBalancerArns?.includes(arn))
       .map(({ thing }) => thing);
-    const targets = one.thing.SecurityGroups?.length ? [] : await this.#targetsOf(own, call);
+    const hasGroups = Boolean(one.thing.SecurityGroups?.length);
+    const targets = hasGroups ? [] : await this.#targetsOf(own, call);
+    if (!hasGroups) await access.learnRules(targets, call);
     const part = this.shown(one, hash, targets);
     const hasIpv6Groups = own.some(({ IpAddressType }) => IpAddressType === 'ipv6');
     return { ...part, attributes: { ...part.attributes, hasIpv6Groups } };
@@ -317,11 +319,12 @@ const nameIn = (arn: string): string => arn.split('/').at(-2) ?? '';
 
 /**
  * Of a load balancer of the Service that has gone, when a process died before the rules for it alone had: its target groups are there until
- * then.
+ * then. `targetGroup`: the one that goes next; where its targets are, rules may be left.
  */
 export async function clearLeftRules(
-  { access, facts, look }: Pick<NlbSetup, 'access' | 'facts' | 'look'>,
-  { service: { adopt = [], uid } }: DesiredLoadBalancer,
+  { access, facts, look, targets }: Pick<NlbSetup, 'access' | 'facts' | 'look' | 'targets'>,
+  targetGroup: string,
+  { owner, service: { adopt = [], uid } }: DesiredLoadBalancer,
   call: CallContext,
 ): Promise<void> {
   const adopted = adopt.filter(({ kind }) => kind === LOAD_BALANCER).map(({ id }) => nameIn(id));
@@ -329,7 +332,14 @@ export async function clearLeftRules(
   if (!access.usesShared || names.some((name) => look.hasNamed(name))) return;
   for (const name of names) {
     if (access.hasCleared(name)) continue;
-    facts();
+    try {
+      facts();
+    } catch (error) {
+      // One that had security groups goes without it too.
+      if (access.hasOwnGroup(owner)) continue;
+      throw error;
+    }
+    await access.learnRules(await targets.of(targetGroup, call), call);
     await access.clearRules(name, true, call);
   }
 }

@@ -59,6 +59,7 @@ export class NlbRig {
         return Promise.resolve(instances.size > 0 ? { instances, error, refused } : undefined);
       },
       learn: () => Promise.resolve(),
+      learnRules: () => Promise.resolve(),
       isOpen: (_group, ids) => ids.every((id) => this.opened.has(id) || this.unclear.has(id)),
       rulesFor: (name) => {
         const rules = Object.keys(this.nodeRules.get(name) ?? {});
@@ -73,6 +74,7 @@ export class NlbRig {
         return Promise.resolve();
       },
       hasCleared: (name) => !this.nodeRules.has(name),
+      hasOwnGroup: () => false,
       spreadRules: (name) => Promise.resolve(Object.keys(this.nodeRules.get(name) ?? {}).length > 0),
     };
     this.balancers = new AwsLoadBalancers({

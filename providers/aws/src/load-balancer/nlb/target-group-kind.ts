@@ -1,5 +1,5 @@
 /** Target groups: one a node port, with the machines behind it. What AWS cannot change is in the key, so that another one is there before the old one goes. */
-import { asError, CloudError, type CallContext, type LoadBalancerPart } from '@outrigger/cloud-provider';
+import { asError, CloudError, type BackEnd, type CallContext, type LoadBalancerPart } from '@outrigger/cloud-provider';
 import type { Attributes, Begun, ListedPart, PartKind, PartRequest, ThereParts } from '@outrigger/provider-kit';
 import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { TargetGroup } from '../../client/generated/elbv2.ts';
@@ -57,6 +57,7 @@ interface Shape extends Fixed {
   readonly isOpen: boolean | undefined;
 }
 
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const ARN = /^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\d+:targetgroup\/[\w-]+\/\w+$/u;
 
 export function targetGroupKind(setup: NlbSetup): PartKind {
@@ -112,6 +113,8 @@ export function targetGroupKind(setup: NlbSetup): PartKind {
       const { sharedId } = access;
       const isLast = sharedId !== undefined && !look.usesGroup(sharedId);
       if (isLast && !(await access.releaseShared(call))) return inUse.securityGroup(sharedId);
+      // Of others, which have come to use it meanwhile, the last waits as long as the first.
+      if (sharedId !== undefined) inUse.done(sharedId);
       try {
         await client.elbv2(call, 'DeleteTargetGroup', { TargetGroupArn: id });
       } catch (error) {
@@ -184,10 +187,10 @@ class TargetGroupCalls {
 
   async update(
     id: string,
-    { attributes, changed, owner }: PartRequest & { readonly changed: readonly string[] },
+    { attributes, changed, desired, owner }: PartRequest & { readonly changed: readonly string[] },
     call: CallContext,
   ): Promise<void> {
-    const { client } = this.#setup;
+    const { client, instanceIdsOf } = this.#setup;
     const { check, checkProtocol, settings, tags, targets } = shapeIn(attributes);
     const arn = { TargetGroupArn: id };
     if (changed.includes('check')) {
@@ -204,9 +207,24 @@ class TargetGroupCalls {
     if (changed.includes('tags')) await this.#tagging.follow(id, tags, call);
     const opens = changed.includes('isOpen');
     // All are tried together: who is left out is known of the last try alone.
-    if (opens || changed.includes('targets'))
-      await changeTargets(this.#setup, id, { owner, wanted: targets, opens }, call);
+    if (!opens && !changed.includes('targets')) return;
+    const zoneOf = zonesIn(desired.backEnds, instanceIdsOf);
+    await changeTargets(this.#setup, id, { owner, wanted: targets, opens, zoneOf }, call);
   }
+}
+
+/** As nodes are labelled; asked seldom, so gone through when it is. */
+function zonesIn(
+  backEnds: readonly BackEnd[],
+  idsOf: NlbSetup['instanceIdsOf'],
+): (instanceId: string) => string | undefined {
+  let zones: ReadonlyMap<string, string | undefined> | undefined;
+  return (id) => {
+    zones ??= new Map(
+      backEnds.flatMap((one) => idsOf([one]).map((instanceId) => [instanceId, one.node.labels[ZONE_LABEL]])),
+    );
+    return zones.get(id);
+  };
 }
 
 /** What `wanted` and `members` have said. */

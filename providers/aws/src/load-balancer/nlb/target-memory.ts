@@ -29,10 +29,14 @@ export class TargetMemory {
     if (known && !isDueAgain(arn, known.at, now, KNOWN_MS)) return known.ids;
     const described = await this.#describe(arn, call);
     if (!described) return [];
-    const ids = described
-      .filter(({ TargetHealth }) => TargetHealth?.State !== 'draining')
-      .map(({ Target }) => Target?.Id ?? '');
+    const ids = described.filter((one) => !isDraining(one)).map(({ Target }) => Target?.Id ?? '');
     return this.#keep(arn, ids, now);
+  }
+
+  /** Whether connections of targets that have left are going on still: asked anew each time. */
+  async isDraining(arn: string, call: CallContext): Promise<boolean> {
+    const described = await this.#describe(arn, call);
+    return described?.some(isDraining) === true;
   }
 
   /** Of a group that was just made, or as a change has left it. It is believed as long as what was read last, if anything was. */
@@ -61,3 +65,5 @@ export class TargetMemory {
     return sorted;
   }
 }
+
+const isDraining = ({ TargetHealth }: TargetHealthDescription): boolean => TargetHealth?.State === 'draining';

@@ -5,29 +5,34 @@ import { awsCodeOf } from '../../client/aws-errors.ts';
 import { tagList, type Tags } from '../ownership.ts';
 import { permissionOf, type DescribedRule, type RuleText } from './rules.ts';
 
-const GONE = ['InvalidPermission.NotFound', 'InvalidSecurityGroupRuleId.NotFound', 'InvalidGroup.NotFound'];
+const NO_RULE = 'InvalidPermission.NotFound';
+const GONE = [NO_RULE, 'InvalidSecurityGroupRuleId.NotFound', 'InvalidGroup.NotFound'];
 
-/** `tags`: of the rules. Default: none. Rejects with `quota` where the group is full. */
-export async function authorize(
+/** `tags`: of the rules. Default: none. Gives back those that were not there yet. Rejects with `quota` where the group is full. */
+export async function authorize<Rule extends Pick<DescribedRule, 'rule'> & Partial<DescribedRule>>(
   client: Pick<AwsClient, 'ec2'>,
   GroupId: string,
-  rules: readonly (Pick<DescribedRule, 'rule'> & Partial<DescribedRule>)[],
+  rules: readonly Rule[],
   call: CallContext,
   tags?: Tags,
-): Promise<void> {
-  if (rules.length === 0) return;
+): Promise<readonly Rule[]> {
+  if (rules.length === 0) return [];
   try {
     await client.ec2(call, 'AuthorizeSecurityGroupIngress', {
       GroupId,
       IpPermissions: rules.map(({ description, rule }) => permissionOf(rule, description)),
       ...(tags && { TagSpecifications: [{ ResourceType: 'security-group-rule', Tags: tagList(tags) }] }),
     });
+    return rules;
   } catch (error) {
     const code = awsCodeOf(error);
     if (code === 'RulesPerSecurityGroupLimitExceeded') throw fullGroup(GroupId, rules.length, error);
     if (code !== 'InvalidPermission.Duplicate') throw error;
     // One of them is there already, and EC2 has taken none.
-    if (rules.length > 1) for (const rule of rules) await authorize(client, GroupId, [rule], call, tags);
+    const added: Rule[] = [];
+    if (rules.length > 1)
+      for (const rule of rules) added.push(...(await authorize(client, GroupId, [rule], call, tags)));
+    return added;
   }
 }
 
@@ -39,9 +44,10 @@ export async function revoke(
   call: CallContext,
 ): Promise<void> {
   if (rules.length === 0) return;
-  await unlessGone(
-    client.ec2(call, 'RevokeSecurityGroupIngress', { GroupId, IpPermissions: rules.map((rule) => permissionOf(rule)) }),
-  );
+  const IpPermissions = rules.map((rule) => permissionOf(rule));
+  const code = await unlessGone(client.ec2(call, 'RevokeSecurityGroupIngress', { GroupId, IpPermissions }));
+  // One of them is gone already, and EC2 has taken none.
+  if (code === NO_RULE && rules.length > 1) for (const rule of rules) await revoke(client, GroupId, [rule], call);
 }
 
 export async function revokeById(
@@ -53,12 +59,15 @@ export async function revokeById(
   await unlessGone(ec2(call, 'RevokeSecurityGroupIngress', { GroupId, SecurityGroupRuleIds: [ruleId] }));
 }
 
-/** That a rule is gone is no word about what it was for: who removes a load balancer would take it for gone. */
-async function unlessGone(revoked: Promise<unknown>): Promise<void> {
+/** That a rule is gone is no word about what it was for: who removes a load balancer would take it for gone. By what code EC2 has said so. */
+async function unlessGone(revoked: Promise<unknown>): Promise<string | undefined> {
   try {
     await revoked;
+    return undefined;
   } catch (error) {
-    if (!GONE.includes(awsCodeOf(error) ?? '')) throw error;
+    const code = awsCodeOf(error) ?? '';
+    if (!GONE.includes(code)) throw error;
+    return code;
   }
 }
 

@@ -61,7 +61,9 @@ export class Ec2Groups {
     },
     RevokeSecurityGroupIngress: ({ GroupId, IpPermissions }) => {
       const { rules } = this.#group(GroupId);
-      for (const [rule] of texts(IpPermissions)) if (!rules.delete(rule)) throw awsError('InvalidPermission.NotFound');
+      const removed = texts(IpPermissions).map(([rule]) => rule);
+      if (removed.some((rule) => !rules.has(rule))) throw awsError('InvalidPermission.NotFound');
+      for (const rule of removed) rules.delete(rule);
       return { Return: true };
     },
     DeleteSecurityGroup: ({ GroupId }) => {

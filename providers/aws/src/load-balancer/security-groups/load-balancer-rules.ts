@@ -2,7 +2,7 @@
  * Which rules groups of nodes have for one Network Load Balancer itself, as cloud-provider-aws makes them: those of the cluster's groups, and
  * those of groups that no look shows, as they have no tag of the cluster.
  */
-import type { CallContext, Clock } from '@outrigger/cloud-provider';
+import { isCloudError, type CallContext, type Clock } from '@outrigger/cloud-provider';
 import type { AwsClient } from '../../client/aws-client.ts';
 import type { IpPermission, SecurityGroup } from '../../client/generated/ec2.ts';
 import { chunks, pages } from '../../client/pages.ts';
@@ -11,7 +11,8 @@ import { revoke } from './change-rules.ts';
 import { eachGroup } from './each-group.ts';
 import type { JudgedGroups } from './node-groups.ts';
 import { ownRulesIn, ruleChanges, seenNodeRules, type NodeRules, type SeenNodeRules } from './node-rules.ts';
-import type { DescribedRule } from './rules.ts';
+import { RecentRules } from './recent-rules.ts';
+import { describedRulesIn, type DescribedRule } from './rules.ts';
 
 interface Nodes {
   readonly client: Pick<AwsClient, 'ec2'>;
@@ -19,7 +20,12 @@ interface Nodes {
   /** Those of nodes that the last look has shown. */
   readonly shown: () => readonly SecurityGroup[];
   readonly judge: (instanceIds: readonly string[]) => JudgedGroups;
-  readonly allow: (groupId: string, rules: readonly DescribedRule[], call: CallContext) => Promise<void>;
+  /** Gives back those that were not there yet. */
+  readonly allow: (
+    groupId: string,
+    rules: readonly DescribedRule[],
+    call: CallContext,
+  ) => Promise<readonly DescribedRule[]>;
   /** All groups that have rules of this program. */
   readonly withOwnRules: (call: CallContext) => Promise<readonly string[]>;
 }
@@ -31,16 +37,20 @@ const CLEARED_MS = 600_000;
 /** Values of a filter. */
 const MOST = 200;
 
+type Permissions = ReadonlyMap<string, readonly IpPermission[]>;
+
 export class LoadBalancerRules {
   readonly #nodes: Nodes;
   /** Rules of groups that no look shows, as they were read last. */
-  #unshown: ReadonlyMap<string, readonly IpPermission[]> = new Map();
+  #unshown: Permissions = new Map();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> = Promise.resolve();
   readonly #cleared = new Map<string, number>();
+  readonly #recent: RecentRules;
 
   constructor(nodes: Nodes) {
     this.#nodes = nodes;
+    this.#recent = new RecentRules(nodes.clock);
   }
 
   /** In a look: reads those of these groups that it does not show. */
@@ -78,13 +88,19 @@ export class LoadBalancerRules {
     this.#cleared.delete(loadBalancer);
     this.#readAt = Number.NEGATIVE_INFINITY;
     const closed = await eachGroup({ groups, unclear }, call, async (id) => {
-      const { add, remove } = ruleChanges(all.get(id) ?? [], loadBalancer, rules);
-      await this.#nodes.allow(id, add, call);
-      await revoke(this.#nodes.client, id, remove, call);
+      const { add, remove } = ruleChanges(describedRulesIn(all.get(id)), loadBalancer, rules);
+      await this.#allow(id, add, call);
+      await this.#revoke(id, remove, call);
     });
     // Where no instance can be let in, nothing is taken from those that are.
     if (groups.size === 0 && closed) return closed;
-    for (const id of others) await this.#remove(id, loadBalancer, groups.size > 0, call);
+    for (const id of others) {
+      const { add, remove } = ruleChanges(describedRulesIn(all.get(id)), loadBalancer, {});
+      // One that is handed on to another load balancer has to go first.
+      if (groups.size === 0) await this.#revoke(id, remove, call);
+      await this.#allow(id, add, call);
+      if (groups.size > 0) await this.#revoke(id, remove, call);
+    }
     return closed;
   }
 
@@ -95,19 +111,39 @@ export class LoadBalancerRules {
     if (Object.keys(rules).length === 0) return false;
     this.#readAt = Number.NEGATIVE_INFINITY;
     const closed = await eachGroup(this.#nodes.judge(instanceIds), call, async (id) => {
-      const { add } = ruleChanges(all.get(id) ?? [], loadBalancer, rules);
-      await this.#nodes.allow(id, add, call);
+      const { add } = ruleChanges(describedRulesIn(all.get(id)), loadBalancer, rules);
+      await this.#allow(id, add, call);
     });
     return closed ?? true;
   }
 
-  /** `isThorough`: also in groups that no look shows, and that no target has any more. */
+  /**
+   * `isThorough`: also in groups that no look shows, and that no target has any more. What looks have shown may be behind, so groups are
+   * read again. It is over when they show nothing of it, not even what was removed just now: then there may be more that they do not show.
+   */
   async clear(loadBalancer: string, isThorough: boolean, call: CallContext): Promise<void> {
-    const groupIds = isThorough ? await this.#nodes.withOwnRules(call) : [];
-    await this.#inTurn(() => this.#read(groupIds, call));
-    this.#readAt = Number.NEGATIVE_INFINITY;
-    for (const id of this.#permissions().keys()) await this.#remove(id, loadBalancer, false, call);
-    this.#cleared.set(loadBalancer, this.#nodes.clock.monotonic());
+    let changes = this.#toClear(this.#permissions(), loadBalancer);
+    if (isThorough || changes.some(({ isOver }) => !isOver)) {
+      const owned = isThorough ? await this.#withOwnRules(loadBalancer, call) : [];
+      this.#readAt = Number.NEGATIVE_INFINITY;
+      const groupIds = new Set([...owned, ...changes.map(({ id }) => id)]);
+      changes = this.#toClear(await this.#ask([...groupIds], call), loadBalancer);
+    }
+    for (const { add, id, remove } of changes) {
+      // One that is handed on to another load balancer has to go first.
+      await this.#revoke(id, remove, call);
+      await this.#allow(id, add, call);
+    }
+    if (changes.every(({ isOver }) => isOver)) this.#cleared.set(loadBalancer, this.#nodes.clock.monotonic());
+  }
+
+  #toClear(groups: Permissions, loadBalancer: string) {
+    return [...new Set([...groups.keys(), ...this.#recent.groupIds()])].map((id) => {
+      const listed = describedRulesIn(groups.get(id));
+      const changes = ruleChanges(this.#recent.over(id, listed), loadBalancer, {});
+      const isOver = [changes, ruleChanges(listed, loadBalancer, {})].every(({ remove }) => remove.length === 0);
+      return { ...changes, id, isOver };
+    });
   }
 
   hasCleared(loadBalancer: string): boolean {
@@ -116,17 +152,29 @@ export class LoadBalancerRules {
     return this.#cleared.has(loadBalancer);
   }
 
-  async #remove(id: string, loadBalancer: string, mayAddFirst: boolean, call: CallContext): Promise<void> {
-    const { allow, client } = this.#nodes;
-    const { add, remove } = ruleChanges(this.#permissions().get(id) ?? [], loadBalancer, {});
-    // One that is handed on to another load balancer has to go first.
-    if (!mayAddFirst) await revoke(client, id, remove, call);
-    await allow(id, add, call);
-    if (mayAddFirst) await revoke(client, id, remove, call);
+  /** Who may not ask knows of those alone that were read before: a right that is lacking keeps no Service from going. */
+  async #withOwnRules(loadBalancer: string, call: CallContext): Promise<readonly string[]> {
+    try {
+      return await this.#nodes.withOwnRules(call);
+    } catch (error) {
+      if (!isCloudError(error, 'forbidden')) throw error;
+      const message = `Rules for load balancer ${loadBalancer} may stay in security groups without the cluster's tag: ec2:DescribeSecurityGroupRules is not allowed`;
+      call.logger.warn(message, { error });
+      return [];
+    }
+  }
+
+  async #allow(id: string, rules: readonly DescribedRule[], call: CallContext): Promise<void> {
+    this.#recent.made(id, await this.#nodes.allow(id, rules, call));
+  }
+
+  async #revoke(id: string, rules: readonly string[], call: CallContext): Promise<void> {
+    await revoke(this.#nodes.client, id, rules, call);
+    this.#recent.removed(id, rules);
   }
 
   /** By ID, of groups of nodes. */
-  #permissions(): ReadonlyMap<string, readonly IpPermission[]> {
+  #permissions(): Permissions {
     const shown = this.#nodes.shown().map(({ GroupId = '', IpPermissions = [] }) => [GroupId, IpPermissions] as const);
     return new Map([...this.#unshown, ...shown]);
   }
@@ -138,19 +186,22 @@ export class LoadBalancerRules {
     await reading;
   }
 
-  /** These and those that were read before, if no look shows them. */
+  /** These and those that were read before, if no look shows them. What is neither there nor asked for is forgotten. */
   async #read(groupIds: readonly string[], call: CallContext): Promise<void> {
-    const { client, clock, shown } = this.#nodes;
-    const isShown = new Set(shown().map(({ GroupId }) => GroupId));
-    const ids = [...new Set([...this.#unshown.keys(), ...groupIds])].filter((id) => !isShown.has(id));
-    const at = clock.monotonic();
-    const read = new Map<string, readonly IpPermission[]>(ids.map((id) => [id, []]));
-    for (const Values of chunks(ids, MOST)) {
-      const input = { Filters: [{ Name: 'group-id', Values }], MaxResults: 1_000 };
-      const found = await pages(client.ec2, call, 'DescribeSecurityGroups', input);
-      for (const { GroupId = '', IpPermissions = [] } of found) read.set(GroupId, IpPermissions);
-    }
-    this.#unshown = read;
+    const isShown = new Set(this.#nodes.shown().map(({ GroupId }) => GroupId));
+    const at = this.#nodes.clock.monotonic();
+    const isAsked = (id: string): boolean => !isShown.has(id);
+    const found = await this.#ask([...new Set([...this.#unshown.keys(), ...groupIds])].filter(isAsked), call);
+    this.#unshown = new Map([...groupIds.filter(isAsked).map((id) => [id, []] as const), ...found]);
     this.#readAt = at;
+  }
+
+  async #ask(groupIds: readonly string[], call: CallContext): Promise<Permissions> {
+    const found: SecurityGroup[] = [];
+    for (const Values of chunks(groupIds, MOST)) {
+      const input = { Filters: [{ Name: 'group-id', Values }], MaxResults: 1_000 };
+      found.push(...(await pages(this.#nodes.client.ec2, call, 'DescribeSecurityGroups', input)));
+    }
+    return new Map(found.map(({ GroupId = '', IpPermissions = [] }) => [GroupId, IpPermissions]));
   }
 }

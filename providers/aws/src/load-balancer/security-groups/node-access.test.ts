@@ -146,7 +146,7 @@ test('a rule of the port that answers for the health of all is handed on, and go
   for (const [text, said] of Object.entries(all)) rules?.set(text, `kubernetes.io/rule/nlb/${said}`);
   const wanted = { [health]: 'health', 'tcp 30081-30081 192.0.2.0/24': 'client' } as const;
   await look();
-  await access.learn(['i-1'], aCall);
+  await access.learnRules(['i-1'], aCall);
   assert.ok(hasNodeRules(access.rulesFor('a2', ['i-1']), wanted), 'it has the rule of another');
   await access.setRules('a1', {}, [], aCall);
   assert.deepEqual(rules?.get(health), 'kubernetes.io/rule/nlb/health=a2');
@@ -165,7 +165,7 @@ test('a rule of the port that answers for the health of all stays when the one t
   for (const [text, said] of Object.entries(all)) rules?.set(text, `kubernetes.io/rule/nlb/${said}`);
   const wanted = { [own]: 'health', [first]: 'client' } as const;
   await look();
-  await access.learn(['i-1'], aCall);
+  await access.learnRules(['i-1'], aCall);
   await access.setRules('a1', wanted, ['i-1'], aCall);
   assert.ok(rules?.has(health), 'the other one needs it');
   await look();
@@ -249,6 +249,28 @@ test('the only group of a node, which has no tag of the cluster and is in no loo
   await look();
   await access.open('sg-000000aa', ['i-8'], aCall);
   assert.equal(cloud.calls('AuthorizeSecurityGroupIngress').length, 2);
+});
+
+test('a group that no look shows is asked about as long as it is there, or a target has it', async () => {
+  const { access, clock, cloud, look } = rig();
+  const plain = cloud.put('plain', {}, { 'tcp 30080-30080 0.0.0.0/0': 'kubernetes.io/rule/nlb/client=a1' });
+  cloud.instances.set('i-8', [plain]);
+  await look();
+  /** How often groups are asked for. */
+  const learn = async (id: string): Promise<number> => {
+    const before = cloud.calls('DescribeSecurityGroups').length;
+    await clock.advance(60_000);
+    await access.learnRules([id], aCall);
+    return cloud.calls('DescribeSecurityGroups').length - before;
+  };
+  assert.equal(await learn('i-8'), 1);
+  assert.equal(await learn('i-1'), 1);
+  assert.deepEqual(access.rulesFor('a1', []).own, ['tcp 30080-30080 0.0.0.0/0'], 'it is remembered');
+  cloud.groups.delete(plain);
+  assert.equal(await learn('i-8'), 1);
+  assert.equal(await learn('i-8'), 1);
+  assert.equal(await learn('i-1'), 1);
+  assert.equal(await learn('i-1'), 0);
 });
 
 test('an instance whose group is unclear, a stranger’s, in another VPC or full keeps no other out', async () => {

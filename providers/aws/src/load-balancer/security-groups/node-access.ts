@@ -3,7 +3,7 @@
  * NLBs share one such group, so that a node's group has one rule for them, however many they are; a Classic Load Balancer is let in
  * by its own, as cloud-provider-aws does it.
  */
-import { CloudError, type CallContext } from '@outrigger/cloud-provider';
+import { CloudError, sameOwner, type CallContext, type Owner } from '@outrigger/cloud-provider';
 import { awsCodeOf } from '../../client/aws-errors.ts';
 import type { IpPermission, SecurityGroup, SecurityGroupRule } from '../../client/generated/ec2.ts';
 import { pages } from '../../client/pages.ts';
@@ -11,7 +11,7 @@ import { tagValue } from '../../cluster/cluster-tags.ts';
 import type { BackEndAccess } from '../frame.ts';
 import type { Closed } from '../left-out.ts';
 import type { Tagged } from '../observe/recent-changes.ts';
-import { CLUSTER_TAG, tagList } from '../ownership.ts';
+import { CLUSTER_TAG, ownerIn, tagList, tagsIn } from '../ownership.ts';
 import { authorize, revoke, revokeById } from './change-rules.ts';
 import { eachGroup, isRefusal } from './each-group.ts';
 import { SHARED_TAG, type GroupLook, type GroupLookOptions } from './group-look.ts';
@@ -121,6 +121,10 @@ export class NodeAccess implements BackEndAccess {
   }
 
   async learn(instanceIds: readonly string[], call: CallContext): Promise<void> {
+    if (this.usesShared) await this.#nodes.learn(instanceIds, call);
+  }
+
+  async learnRules(instanceIds: readonly string[], call: CallContext): Promise<void> {
     if (!this.usesShared) return;
     await this.#nodes.learn(instanceIds, call);
     await this.#rules.learn(this.#judge(instanceIds).groups.keys(), call);
@@ -231,6 +235,10 @@ export class NodeAccess implements BackEndAccess {
     return this.#rules.hasCleared(loadBalancer);
   }
 
+  hasOwnGroup(owner: Owner): boolean {
+    return this.#groups.some(({ Tags }) => sameOwner(ownerIn(tagsIn(Tags)), owner));
+  }
+
   releaseShared(call: CallContext): Promise<boolean> {
     const id = this.#sharedId;
     // Whoever is about to use it has a target group, and with that it goes.
@@ -291,13 +299,13 @@ export class NodeAccess implements BackEndAccess {
     this.#opened.set(`${GroupId} ${sourceId}`, at);
   }
 
-  async #allow(GroupId: string, rules: readonly DescribedRule[], call: CallContext): Promise<void> {
+  async #allow(GroupId: string, rules: readonly DescribedRule[], call: CallContext): Promise<readonly DescribedRule[]> {
     const { client, cluster } = this.#options;
     const key = JSON.stringify([GroupId, rules]);
     const known = this.#refused.get(key);
     if (known) throw known;
     try {
-      await authorize(client, GroupId, rules, call, { [CLUSTER_TAG]: cluster.id });
+      return await authorize(client, GroupId, rules, call, { [CLUSTER_TAG]: cluster.id });
     } catch (error) {
       if (isRefusal(error) && !call.signal.aborted) this.#refused.set(key, error);
       throw error;

@@ -84,8 +84,11 @@ export class NodeGroups {
     const ofUnclear = new Set<string>();
     for (const id of new Set(instanceIds)) {
       const group = this.groupOf(id, tagged);
-      if (typeof group === 'string') groups.set(group, [...(groups.get(group) ?? []), id]);
-      else if (group) {
+      if (typeof group === 'string') {
+        const ids = groups.get(group);
+        if (ids) ids.push(id);
+        else groups.set(group, [id]);
+      } else if (group) {
         unclear.set(id, group);
         for (const one of this.#known.get(id)?.groups ?? []) ofUnclear.add(one);
       }

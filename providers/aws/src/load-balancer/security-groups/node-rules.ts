@@ -78,13 +78,9 @@ export function ownRulesIn(permissions: readonly IpPermission[], loadBalancer: s
   );
 }
 
-/** Of one group of nodes. */
-export function ruleChanges(
-  permissions: readonly IpPermission[],
-  loadBalancer: string,
-  wanted: NodeRules,
-): RuleChanges {
-  const there = ownedRulesIn(permissions);
+/** `rules`: of one group of nodes. */
+export function ruleChanges(rules: readonly DescribedRule[], loadBalancer: string, wanted: NodeRules): RuleChanges {
+  const there = ownedRules(rules);
   const isGone = Object.keys(wanted).length === 0;
   const add = Object.entries(wanted)
     .filter(([rule]) => there.every((one) => one.rule !== rule))
@@ -140,7 +136,13 @@ function heirOf(there: readonly OwnedRule[], loadBalancer: string): string | und
 type OwnedRule = DescribedRule & RuleOwner;
 
 const ownedRulesIn = (permissions: readonly IpPermission[]): readonly OwnedRule[] =>
-  describedRulesIn(permissions).map((one) => ({ ...one, ...ownerOf(one.description) }));
+  ownedRules(describedRulesIn(permissions));
+
+const ownedRules = (rules: readonly DescribedRule[]): readonly OwnedRule[] =>
+  rules.map((one) => ({ ...one, ...ownerOf(one.description) }));
+
+/** Whether it is for load balancers alone, by its description. */
+export const isNodeRule = ({ description }: DescribedRule): boolean => description.startsWith(PREFIX);
 
 interface RuleOwner {
   readonly kind?: 'client' | 'health';

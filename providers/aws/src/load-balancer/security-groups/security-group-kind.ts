@@ -178,8 +178,8 @@ class SecurityGroupKind implements PartKind {
     }
   }
 
-  #authorize(id: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
-    return authorize(
+  async #authorize(id: string, rules: readonly RuleText[], call: CallContext): Promise<void> {
+    await authorize(
       this.#setup.client,
       id,
       rules.map((rule) => ({ rule })),
