@@ -211,9 +211,10 @@ export class Observations {
     const { onAnswer, signal } = this.#options;
     let isHeld = false;
     const look = (): ReturnType<typeof observeOnce> => observeOnce([...batch.values()], this.#options, priority);
+    const onHeld = (): void => void (isHeld = true);
     // Of several nobody knows whose it is, and whoever began the question is not to blame.
-    const watch = { ...this.#options, about: { services: batch.size }, onHeld: () => void (isHeld = true) };
-    const observations = await (asker ? asker(look) : heldAs('service-lb-controller', watch, look));
+    const watch = { ...this.#options, about: { services: batch.size }, onHeld };
+    const observations = await (asker ? asker(look, undefined, onHeld) : heldAs('service-lb-controller', watch, look));
     for (const key of batch.keys()) this.#asking.delete(key);
     if (signal.aborted) return;
     const isUnanswered = observations.every((one) => one.kind === 'failed' && isCloudError(one.error, 'timeout'));

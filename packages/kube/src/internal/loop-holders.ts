@@ -54,13 +54,20 @@ export function runHeld<T>(run: () => T, onHeld: OnHeld, timing: Timing, about?:
   }
 }
 
-/** `about`: the object that it is at, for the log. */
-export type AsHolder = <T>(run: () => T, about?: () => LogFields) => T;
+/** `about`: the object that it is at, for the log. `onHeld` is told too. */
+export type AsHolder = <T>(run: () => T, about?: () => LogFields, onHeld?: () => void) => T;
 
 /** Runs what others call later, such as a handler, as what whoever asks for it now does: `runHeld`. Where that is nobody's, it is not theirs either. */
 export function sameHolder(): AsHolder {
   const now = holder.getStore();
-  return now ? (run, about) => runHeld(run, now.onHeld, now.timing, about) : (run) => holder.run(undefined, run);
+  if (!now) return (run) => holder.run(undefined, run);
+  return (run, about, onHeld) => {
+    const tell: OnHeld = (heldMs, at) => {
+      now.onHeld(heldMs, at);
+      onHeld?.();
+    };
+    return runHeld(run, onHeld ? tell : now.onHeld, now.timing, about);
+  };
 }
 
 /** How many holds were laid to somebody until now. */

@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { changesOf, failing, goOn, goOnFailing, MINUTE_MS, toldIn } from './failed-children.suite.ts';
+import { isCloudError } from '@outrigger/cloud-provider';
 import { Rig, served, serviceNamed } from './rig.suite.ts';
 
 const LISTENER_OR_POOL = /\/listeners|\/pools(\/[^/]+)?$/u;
@@ -94,7 +95,7 @@ test('an API that answers with 503 has tried nothing: the listener is not made a
   const { faults, octavia } = rig.cloud;
   const [id = ''] = octavia.store.listeners.keys();
   octavia.setProvisioningStatus(id, 'ERROR');
-  faults.set({ service: 'load-balancer', operation: 'PUT', effect: 'status', status: 503, times: 20 });
+  faults.set({ service: 'load-balancer', operation: 'PUT', effect: 'status', status: 503, times: 5 });
   rig.cloud.calls.reset();
   await goOn(rig, was, 20 * MINUTE_MS, 30_000);
   assert.deepEqual([...octavia.store.listeners.keys()], [id]);
@@ -166,15 +167,18 @@ for (const how of ['refused', 'failing'] as const) {
 }
 
 test('a refused wish leaves a listener in ERROR to the accepted one where OVN would only say ACTIVE', async () => {
-  const rig = await Rig.open({ loadBalancer: { lbProvider: 'ovn' } });
-  rig.cloud.octavia.settings.providers = ['ovn'];
+  const first = await Rig.open({ loadBalancer: { lbProvider: 'ovn' } });
+  first.cloud.octavia.settings.providers = ['ovn'];
   const web = serviceNamed('web');
-  const was = served(web, await rig.bring(web));
+  const was = served(web, await first.bring(web));
+  // This one does not know that it has served.
+  const rig = await first.restarted();
   const [id = ''] = rig.cloud.octavia.store.listeners.keys();
   rig.cloud.octavia.setProvisioningStatus(id, 'ERROR');
   rig.cloud.calls.reset();
   const refused = await goOn(rig, { ...was, requestedIP: 'no address' }, MINUTE_MS);
-  assert.deepEqual([changesOf(rig), refused.at(-1)?.complete], [[], false]);
+  const changes = changesOf(rig).filter((one) => one !== 'POST /auth/tokens');
+  assert.deepEqual([changes, refused.at(-1)?.complete], [[], false]);
   const plans = await goOn(rig, was, MINUTE_MS);
   assert.equal(plans.at(-1)?.complete, true);
   assert.ok(!rig.cloud.octavia.store.listeners.has(id), 'it is made anew');
@@ -251,4 +255,109 @@ test('a port whose old listener cannot be removed yet waits for that, and holds 
   const { listeners } = rig.cloud.octavia.store;
   const shown = [...listeners.values()].map(({ protocol, protocol_port: port }) => `${protocol} ${port}`);
   assert.deepEqual(shown.toSorted(), ['HTTP 81', 'TCP 80']);
+});
+
+test('a listener that serves is not removed because Octavia refuses what is wished', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const { faults, octavia } = rig.cloud;
+  const [id = ''] = octavia.store.listeners.keys();
+  octavia.setProvisioningStatus(id, 'ERROR');
+  const when = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+    ['POST', 'PUT'].includes(method) && path.includes('/listeners');
+  faults.set({ service: 'load-balancer', effect: 'status', status: 400, when });
+  await goOnFailing(rig, { ...was, sourceRanges: ['10.0.0.0/8'] }, 10 * MINUTE_MS, 15_000);
+  assert.ok(octavia.store.listeners.has(id));
+});
+
+for (const what of ['listeners', 'pools'] as const) {
+  test(`the group stays on nodes that serve on while one of ${what} is never finished`, async () => {
+    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+    const web = serviceNamed('web');
+    const first = served(web, await rig.bring(web));
+    const group = (await rig.look(first)).find(({ kind }) => kind === 'security-group')?.id ?? '';
+    const { networking, octavia } = rig.cloud;
+    const having = (): number =>
+      networking.ports.ports.all().filter((port) => port.security_groups.includes(group)).length;
+    const [id = ''] = octavia.store[what].keys();
+    octavia.setProvisioningStatus(id, 'PENDING_UPDATE');
+    await rig.look(first);
+    await rig.clock.sleep(61_000);
+    rig.backEnds = [rig.addNode('node-3'), rig.addNode('node-4')];
+    const plans = await goOn(rig, { ...first, requestedIP: 'no address' }, 5 * MINUTE_MS, 5_000);
+    assert.deepEqual([plans.at(-1)?.complete, having() >= 2], [false, true]);
+    const { others, parts } = await rig.lookAround(first);
+    const { actions } = rig.provider.planMembers({ ...rig.desired(first), others }, parts);
+    assert.deepEqual(
+      actions.filter((one) => one.mayCutTraffic),
+      [],
+    );
+  });
+}
+
+test('a listener whose removal Octavia never ends holds up nothing else, and is told', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web', { ports: [portOf(80), portOf(81)] });
+  const was = served(web, await rig.bring(web));
+  const { octavia } = rig.cloud;
+  const id = [...octavia.store.listeners.values()].find((one) => one.protocol_port === 81)?.id ?? '';
+  octavia.setProvisioningStatus(id, 'PENDING_DELETE');
+  rig.backEnds = [...rig.backEnds, rig.addNode('node-3')];
+  const plans = await goOn(rig, { ...was, ports: [portOf(80)] }, 5 * MINUTE_MS, 15_000);
+  assert.ok(memberNames(rig).includes('node-3'));
+  assert.ok(toldIn(plans).has('LoadBalancerStuck'));
+});
+
+for (const status of [403, 409]) {
+  test(`a removal that is answered with ${status} is not first each time: another port comes`, async () => {
+    const rig = await Rig.open();
+    const web = serviceNamed('web', { ports: [portOf(80), portOf(81)] });
+    const was = served(web, await rig.bring(web));
+    const { faults, octavia } = rig.cloud;
+    const when = ({ path }: { readonly path: string }): boolean => path.includes('/pools/');
+    faults.set({ service: 'load-balancer', operation: 'DELETE', effect: 'status', status, when });
+    const wish = { ...was, ports: [portOf(80), portOf(82)] };
+    for (let pass = 0; pass < 10; pass++) {
+      await rig.pass(rig.desired(wish)).catch((error: unknown) => {
+        if (!isCloudError(error)) throw error;
+      });
+      await rig.clock.sleep(5_000);
+    }
+    const ports = [...octavia.store.listeners.values()].map((one) => one.protocol_port);
+    assert.deepEqual(
+      ports.toSorted((a, b) => a - b),
+      [80, 81, 82],
+    );
+  });
+}
+
+test('a change that is always answered with 500 is asked for ever more seldom, and makes nothing anew', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const { faults, octavia } = rig.cloud;
+  const [id = ''] = octavia.store.listeners.keys();
+  octavia.setProvisioningStatus(id, 'ERROR');
+  const when = ({ path }: { readonly path: string }): boolean => path.includes(id);
+  faults.set({ service: 'load-balancer', operation: 'PUT', effect: 'status', status: 500, when });
+  rig.cloud.calls.reset();
+  await goOn(rig, was, 60 * MINUTE_MS, 5_000);
+  const tries = changesOf(rig).length;
+  assert.ok(tries >= 10 && tries <= 40, `${tries} in an hour`);
+  assert.ok(octavia.store.listeners.has(id));
+});
+
+test('OVN: a listener that has served is changed again before it is made anew', async () => {
+  const rig = await Rig.open({ loadBalancer: { lbProvider: 'ovn' } });
+  rig.cloud.octavia.settings.providers = ['ovn'];
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  await rig.look(was);
+  const [id = ''] = rig.cloud.octavia.store.listeners.keys();
+  rig.cloud.octavia.setProvisioningStatus(id, 'ERROR');
+  rig.cloud.calls.reset();
+  const plans = await goOn(rig, was, MINUTE_MS);
+  assert.equal(plans.at(-1)?.complete, true);
+  assert.deepEqual(changesOf(rig), ['PUT /listeners/{id}']);
 });

@@ -15,6 +15,10 @@ interface Child {
   readonly late: Lateness;
   /** Of what is in ERROR: for which wish (`wishOf`) a change was tried last. `late` is of that wish. */
   readonly tried?: string | undefined;
+  /** Its removal was tried a short while ago, and it is there. */
+  readonly isRemovalHeld?: true | undefined;
+  /** Of what is in ERROR: it was ACTIVE before. Known to this process alone. */
+  readonly wasActive?: true | undefined;
 }
 
 export interface ObservedMember extends Child {

@@ -1,5 +1,5 @@
 /** What failed is known by its place below the load balancer: its ID is another each time it is made anew. */
-/** Of what is in ERROR, and should not be any more after a change. */
+/** Of what is in ERROR, and should not be any more after a change; or of what is to go. */
 export interface Mending {
   readonly place: string;
   /** By what it should be two tries are known as one (`wishOf`). */
@@ -21,4 +21,6 @@ export const placeOf = {
   members: ({ id }: Identified): string => `${id} members`,
   /** Of this pool. */
   monitor: ({ id }: Identified): string => `${id} monitor`,
+  /** Of this one, whatever it is: another in its place is not concerned. */
+  removal: ({ id }: Identified): string => `${id} removal`,
 };

@@ -11,7 +11,6 @@ import type { LatenessTracker } from '../observe/lateness.ts';
 import { readLoadBalancer } from '../observe/read-lists.ts';
 import type { WireLoadBalancer } from '../octavia-wire.ts';
 import { isLeft, ownersIn } from '../ownership.ts';
-import type { Mending } from '../places-of-children.ts';
 import type { ChangeOf, PlannedRequest } from '../plan/change.ts';
 import { cpoTagsIn, sharesIn } from '../listener-owner.ts';
 import { tagsAfter, tagsRequest } from '../plan/octavia-requests.ts';
@@ -57,22 +56,19 @@ export class OctaviaChanges {
   }
 
   async change({ loadBalancerId: id, mends, request }: ChangeOf<'octavia'>, call: CallContext): Promise<Carried> {
-    return this.#whenReady(id, call, async () => {
-      try {
+    try {
+      const carried = await this.#whenReady(id, call, async () => {
         if (request.method === 'DELETE') await this.#sendDelete(request, call);
         else await this.#client.request(call, request);
-      } catch (error) {
-        if (mends) this.#noteRefused(mends, error);
-        throw error;
-      }
+      });
       if (mends) this.#lateness.noteTried(mends, true);
-    });
-  }
-
-  /** It is not first in the next plan too: what comes after it would not be reached. An API that fails, or cannot be reached, has tried nothing. */
-  #noteRefused(mends: Mending, error: unknown): void {
-    if (isCloudError(error, 'conflict') || isCloudError(error, 'retry-after')) return;
-    this.#lateness.noteTried(mends, isCloudError(error, 'invalid') || isCloudError(error, 'unsupported'));
+      return carried;
+    } catch (error) {
+      // It is not first in the next plan too: what comes after it would not be reached.
+      if (mends && !isCloudError(error, 'retry-after'))
+        this.#lateness.noteTried(mends, isCloudError(error, 'unsupported'));
+      throw error;
+    }
   }
 
   /** Its plan is some time ago, and who shares it by now would lose what runs through it. */

@@ -2,7 +2,7 @@
 import type { Clock } from '@outrigger/cloud-provider';
 import type { Lateness, ObservedMember } from '../observed-tree.ts';
 import type { ProvisioningStatus } from '../octavia-wire.ts';
-import type { Mending } from '../places-of-children.ts';
+import { placeOf, type Mending } from '../places-of-children.ts';
 
 interface Patience {
   readonly finishMs: number;
@@ -28,21 +28,24 @@ interface Wait {
   seenAt: number;
 }
 
-/** `count`: of what was tried for this wish, `at`: the last time. */
+/** For this wish: how often Octavia was asked, and how often it has tried; `at`: the last time. */
 interface Tries {
   readonly wish: string;
-  readonly count: number;
+  readonly asked: number;
+  readonly tried: number;
   readonly at: number;
 }
 
 /** What a child is seen as, beside its status. */
-type Seen = Pick<ObservedMember, 'late' | 'tried'>;
+type Seen = Pick<ObservedMember, 'isRemovalHeld' | 'late' | 'tried' | 'wasActive'>;
 
 export class LatenessTracker {
   readonly #clock: Clock;
   readonly #waits = new Map<string, Wait>();
   /** By the place of what is in ERROR: its ID is another each time it is made anew. */
   readonly #tries = new Map<string, Tries>();
+  /** By ID, what was seen ACTIVE: when it was last. */
+  readonly #active = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -69,21 +72,26 @@ export class LatenessTracker {
 
   /** Of something of this ID, in this place below its load balancer. */
   ofChild(id: string, place: string, status: ProvisioningStatus): Seen {
+    const removal = this.#tries.get(placeOf.removal({ id }));
+    const held = removal && this.#isHeld(removal) ? { isRemovalHeld: true as const } : {};
     if (status === 'ERROR') {
       this.#waits.delete(id);
-      return this.ofFailed(place);
+      return { ...this.ofFailed(place), ...(this.#active.has(id) && { wasActive: true }), ...held };
     }
-    if (status === 'ACTIVE') this.recovered(place);
-    return { late: this.of(id, status) };
+    if (status === 'ACTIVE') {
+      this.recovered(place);
+      this.#active.set(id, this.#clock.monotonic());
+    }
+    return { late: this.of(id, status), ...held };
   }
 
   /** What is to be done about the ERROR in this place now: a change, to make it anew, or nothing yet for the wish that was tried. */
   ofFailed(place: string): Seen {
     const tries = this.#tries.get(place);
     if (!tries) return { late: 'finish' };
-    const tried = tries.wish;
-    if (this.#clock.monotonic() - tries.at < waitAfter(tries)) return { late: 'no', tried };
-    return { late: tries.count < CHANGES_BEFORE_REBUILD ? 'finish' : 'rebuild', tried };
+    const { tried: count, wish: tried } = tries;
+    if (this.#isHeld(tries)) return { late: 'no', tried };
+    return { late: count < CHANGES_BEFORE_REBUILD ? 'finish' : 'rebuild', tried };
   }
 
   recovered(place: string): void {
@@ -91,13 +99,22 @@ export class LatenessTracker {
   }
 
   /**
-   * Octavia was sent what should end the ERROR in this place, for this wish. `counts`: it has done it, or refused to; else it could not say, which is no step
-   * towards making it anew. Another wish is tried from the beginning.
+   * Octavia was sent what should end the ERROR in this place, or remove what is there. `isTried`: it has taken it, or its driver cannot do it; what it refuses, and
+   * what it does not answer, is no step towards making anew what serves on. Another wish is tried from the beginning.
    */
-  noteTried({ place, wish }: Mending, counts: boolean): void {
-    const tries = this.#tries.get(place);
-    const before = tries?.wish === wish ? tries.count : 0;
-    this.#tries.set(place, { wish, count: before + (counts ? 1 : 0), at: this.#clock.monotonic() });
+  noteTried({ place, wish }: Mending, isTried: boolean): void {
+    const before = this.#tries.get(place);
+    const { asked, tried } = before?.wish === wish ? before : { asked: 0, tried: 0 };
+    this.#tries.set(place, {
+      wish,
+      asked: asked + 1,
+      tried: tried + (isTried ? 1 : 0),
+      at: this.#clock.monotonic(),
+    });
+  }
+
+  #isHeld(tries: Tries): boolean {
+    return this.#clock.monotonic() - tries.at < waitAfter(tries);
   }
 
   /** Drops what has not been seen for an hour: it is gone. */
@@ -105,7 +122,8 @@ export class LatenessTracker {
     const oldest = this.#clock.monotonic() - FORGET_AFTER_MS;
     for (const [id, { seenAt }] of this.#waits) if (seenAt < oldest) this.#waits.delete(id);
     for (const [place, { at }] of this.#tries) if (at < oldest) this.#tries.delete(place);
+    for (const [id, at] of this.#active) if (at < oldest) this.#active.delete(id);
   }
 }
 
-const waitAfter = ({ count }: Tries): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, count - 1));
+const waitAfter = ({ asked }: Tries): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (asked - 1));

@@ -193,7 +193,7 @@ function childOf(
   { id, name, provisioning_status: status }: WireListener | WireMonitor | WirePool,
   place: string,
   lateness: LatenessTracker,
-): Pick<ObservedPool, 'id' | 'late' | 'name' | 'status' | 'tried'> {
+): Omit<ObservedPool, 'protocol' | 'lbMethod' | 'sessionPersistence' | 'tags' | 'members' | 'monitor'> {
   return { id, name, status, ...lateness.ofChild(id, place, status) };
 }
 

@@ -3,13 +3,13 @@ import type { DesiredListener } from '../desired/desired-tree.ts';
 import type { ObservedListener, ObservedPool } from '../observed-tree.ts';
 import { placeOf } from '../places-of-children.ts';
 import {
-  GONE,
   HELD,
   healthOf,
   mending,
   missingTags,
   NOTHING,
   removePool,
+  removing,
   type Diff,
   type Step,
   type TreeContext,
@@ -31,9 +31,12 @@ export function diffListeners(context: TreeContext): Diff {
   const obsolete = ours.filter((one) => !matched.includes(one));
   const loose = children.loosePools.filter((one) => isOurs(one));
   // What goes first makes room: another protocol on the same port.
-  const { id } = context.loadBalancer;
-  const removals = diffRemovals(id, obsolete, loose);
-  const taken = new Set(obsolete.flatMap((one) => (diffRemoval(one, id).isHeld ? [portKey(one)] : [])));
+  // Octavia will perhaps never end it, and takes no removal of it now.
+  const isStuck = (one: ObservedListener | ObservedPool): boolean => isGoing(one) && one.late === 'rebuild';
+  const going = { listeners: obsolete.filter((one) => !isStuck(one)), loose: loose.filter((one) => !isStuck(one)) };
+  const removals = diffRemovals(going.listeners, going.loose);
+  const stay = obsolete.filter((one) => isStuck(one) || diffRemoval(one).isHeld);
+  const taken = new Set(stay.map(portKey));
   const diffs = [
     removals,
     ...tree.listeners.map((wanted, at) => {
@@ -41,8 +44,8 @@ export function diffListeners(context: TreeContext): Diff {
       return !there && taken.has(portKey(wanted)) ? HELD : diffListener(wanted, there, context);
     }),
   ];
-  const waiting = diffs.some((diff) => diff.waiting) || [...obsolete, ...loose].some(isGoing);
-  const isHeld = diffs.some((diff) => diff.isHeld);
+  const waiting = diffs.some((diff) => diff.waiting) || [...going.listeners, ...going.loose].some(isGoing);
+  const isHeld = diffs.some((diff) => diff.isHeld) || [...obsolete, ...loose].some(isStuck);
   return { steps: waiting ? [] : diffs.flatMap(({ steps }) => steps), waiting, isHeld };
 }
 
@@ -52,29 +55,21 @@ const isGoing = ({ status }: ObservedListener | ObservedPool): boolean => status
 const portKey = ({ port, protocol }: DesiredListener | ObservedListener): string => `${transportOf(protocol)} ${port}`;
 
 /** From listeners, and pools without one, to none of them. */
-export function diffRemovals(
-  loadBalancerId: string,
-  listeners: readonly ObservedListener[],
-  loosePools: readonly ObservedPool[],
-): Diff {
-  const diffs = [
-    ...listeners.map((one) => diffRemoval(one, loadBalancerId)),
-    ...loosePools.map((pool) => diffPoolRemoval(pool, placeOf.pool(pool))),
-  ];
+export function diffRemovals(listeners: readonly ObservedListener[], loosePools: readonly ObservedPool[]): Diff {
+  const diffs = [...listeners.map(diffRemoval), ...loosePools.map(diffPoolRemoval)];
   return { steps: diffs.flatMap(({ steps }) => steps), waiting: false, isHeld: diffs.some(({ isHeld }) => isHeld) };
 }
 
-function diffRemoval(listener: ObservedListener, loadBalancerId: string): Diff {
+function diffRemoval(listener: ObservedListener): Diff {
   const { pool } = listener;
-  const pools = pool ? diffPoolRemoval(pool, placeOf.pool(listener)) : NOTHING;
-  if (pools.isHeld || healthOf(listener, GONE) === 'held') return HELD;
-  const removal = mending(listener, placeOf.listener(loadBalancerId, listener), GONE, [removalOf(listener)]);
-  return { steps: [...pools.steps, ...removal], waiting: false };
+  const pools = pool ? diffPoolRemoval(pool) : NOTHING;
+  const removal = removing(listener, removalOf(listener));
+  return pools.isHeld || !removal ? HELD : { steps: [...pools.steps, removal], waiting: false };
 }
 
-function diffPoolRemoval(pool: ObservedPool, place: string): Diff {
-  if (healthOf(pool, GONE) === 'held') return HELD;
-  return { steps: mending(pool, place, GONE, [removePool(pool.id, pool.name)]), waiting: false };
+function diffPoolRemoval(pool: ObservedPool): Diff {
+  const removal = removing(pool, removePool(pool.id, pool.name));
+  return removal ? { steps: [removal], waiting: false } : HELD;
 }
 
 /** The pool first: what dies between the two leaves a listener, which is found by its tag and port. */
@@ -102,7 +97,8 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
   const mend = (steps: readonly Step[]): readonly Step[] =>
     mending(there, placeOf.listener(loadBalancer.id, there), body, steps);
   // OVN says ACTIVE to a change of a listener that it has never made.
-  const isToBeMade = health === 'finish' && there.status === 'ERROR' && loadBalancer.provider === 'ovn';
+  const isOvn = loadBalancer.provider === 'ovn';
+  const isToBeMade = isOvn && health === 'finish' && there.status === 'ERROR' && !there.wasActive;
   if (health === 'rebuild' || isToBeMade) return { steps: mend([...removeListener(there), creation]), waiting: false };
   const isHeld = health === 'held';
   const pool = diffPool(wanted.pool, there, context);

@@ -5,13 +5,13 @@ import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } 
 import { affinityTag } from '../ownership.ts';
 import { placeOf } from '../places-of-children.ts';
 import {
-  GONE,
   HELD,
   healthOf,
   mending,
   missingTags,
   NOTHING,
   removePool,
+  removing,
   WAITING,
   type Diff,
   type Step,
@@ -31,10 +31,12 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
   const health = healthOf(there, body);
   if (health === 'waiting') return WAITING;
   const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.pool(listener), body, steps);
-  if (health === 'held') return HELD;
-  if (health === 'rebuild' || there.protocol !== wanted.protocol) {
-    return { steps: mend([removePool(there.id, there.name), creation]), waiting: false };
+  if (there.protocol !== wanted.protocol) {
+    const removal = removing(there, removePool(there.id, there.name));
+    return removal ? { steps: [removal, creation], waiting: false } : HELD;
   }
+  if (health === 'held') return HELD;
+  if (health === 'rebuild') return { steps: mend([removePool(there.id, there.name), creation]), waiting: false };
   const serial = context.tree.loadBalancer.serial;
   const members = diffMembers(wanted.members, there, { loadBalancer: context.loadBalancer, serial });
   const monitor = diffMonitor(wanted.monitor, there);
@@ -152,15 +154,15 @@ function diffMonitor(wanted: DesiredHealthMonitor | undefined, pool: ObservedPoo
     request: deleteRequest('healthmonitors', id),
   });
   if (!there) return wanted ? { steps: [creation(wanted)], waiting: false } : NOTHING;
-  const wish = wanted ?? GONE;
-  const health = healthOf(there, wish);
+  const health = healthOf(there, wanted ?? null);
   if (health === 'waiting') return WAITING;
-  const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.monitor(pool), wish, steps);
-  if (health === 'held') return HELD;
-  if (!wanted) return { steps: mend([removal(there)]), waiting: false };
-  if (health === 'rebuild' || there.type !== wanted.type) {
-    return { steps: mend([removal(there), creation(wanted)]), waiting: false };
+  if (there.type !== wanted?.type) {
+    const first = removing(there, removal(there));
+    return first ? { steps: [first, ...(wanted ? [creation(wanted)] : [])], waiting: false } : HELD;
   }
+  const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.monitor(pool), wanted, steps);
+  if (health === 'held') return HELD;
+  if (health === 'rebuild') return { steps: mend([removal(there), creation(wanted)]), waiting: false };
   const settings = monitorSettings(wanted);
   if (health === 'ready' && JSON.stringify(settings) === JSON.stringify(monitorSettings(there))) return NOTHING;
   const request = putRequest('healthmonitors', there.id, settings);

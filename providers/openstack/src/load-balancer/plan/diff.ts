@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { LoadBalancerAction } from '@outrigger/cloud-provider';
 import type { DesiredTree } from '../desired/desired-tree.ts';
 import type { ObservedChildren, ObservedLoadBalancer, ObservedMember, PartKind } from '../observed-tree.ts';
-import type { Mending } from '../places-of-children.ts';
+import { placeOf, type Mending } from '../places-of-children.ts';
 import { actionOf, type PlannedRequest } from './change.ts';
 import { deleteRequest } from './octavia-requests.ts';
 
@@ -76,8 +76,11 @@ export function mending({ status }: Judged, place: string, wish: unknown, steps:
 /** By it two wishes are known as one: those of a pool may be a thousand members. */
 const wishOf = (wish: unknown): string => createHash('sha256').update(JSON.stringify(wish)).digest('base64url');
 
-/** The wish for what is to go. */
-export const GONE = 'gone';
+/** To remove it; `undefined`: that was tried a short while ago. */
+export function removing(child: Pick<ObservedMember, 'id' | 'isRemovalHeld'>, step: Step): Step | undefined {
+  if (child.isRemovalHeld) return undefined;
+  return { ...step, mends: { place: placeOf.removal(child), wish: '' } };
+}
 
 export function removePool(id: string, name: string): Step {
   return { summary: `delete the pool ${name}`, request: deleteRequest('pools', id) };

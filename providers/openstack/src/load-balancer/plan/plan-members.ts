@@ -158,11 +158,16 @@ function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members
     if (!wanted) areAll = false;
     if (!pool) return [];
     addresses.push(...(wanted ?? pool.members).map(({ address }) => address));
+    if (!wanted) return [];
     // What was never made is for the whole plan.
-    if (!wanted || isStuck(listener) || isStuck(pool)) return [];
+    if (isStuck(listener) || isStuck(pool)) {
+      isHeld = true;
+      return [];
+    }
     const diffs = isRefused ? [mendListener(listener, loadBalancer), mendPool(pool, listener)] : [];
     // Octavia takes no change of members while their pool is in ERROR, and OVN has perhaps never made such a listener.
-    const takesNone = pool.status === 'ERROR' || (listener.status === 'ERROR' && loadBalancer.provider === 'ovn');
+    const isUnmade = listener.status === 'ERROR' && loadBalancer.provider === 'ovn' && !listener.wasActive;
+    const takesNone = pool.status === 'ERROR' || isUnmade;
     diffs.push(takesNone ? HELD : diffMembers(wanted, pool, { loadBalancer, serial }));
     isHeld ||= diffs.some((diff) => diff.isHeld);
     if (diffs.some((diff) => diff.waiting)) {
@@ -182,7 +187,7 @@ const isStuck = ({ late, status }: ObservedListener | ObservedPool): boolean =>
 function mendListener(listener: ObservedListener, loadBalancer: ObservedLoadBalancer): Diff {
   const { connectionLimit, id, port, protocol, status } = listener;
   // OVN would say ACTIVE to one that it has never made.
-  if (status === 'ERROR' && loadBalancer.provider === 'ovn') return HELD;
+  if (status === 'ERROR' && loadBalancer.provider === 'ovn' && !listener.wasActive) return HELD;
   const request = putRequest('listeners', id, { connection_limit: connectionLimit });
   const step = { summary: `update the listener ${protocol} ${port}: it is in ERROR`, request };
   return mendAsItIs(listener, placeOf.listener(loadBalancer.id, listener), step);

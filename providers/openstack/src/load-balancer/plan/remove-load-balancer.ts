@@ -24,7 +24,7 @@ export function removeLoadBalancer(part: LoadBalancerPart, context: RemovingCont
   const cascade = context.cascadeDelete || status === 'ERROR';
   const deletion = deletionOf(part, `delete the load balancer ${name}`, { cascade });
   if (cascade || !children) return [deletion];
-  const { isHeld, steps } = diffRemovals(id, children.listeners, children.loosePools);
+  const { isHeld, steps } = diffRemovals(children.listeners, children.loosePools);
   const last = steps.length > 0 || isHeld ? [] : [deletion];
   return [...dropCpoTags(part, context), ...actionsOf(steps, id, 'load-balancer'), ...last];
 }
@@ -75,17 +75,17 @@ function removeShare(
   const { children, id, tags } = loadBalancerIn(part);
   if (!children) return [];
   const loose = children.loosePools.filter((pool) => isOurs(pool, part, context));
-  const { isHeld, steps } = diffRemovals(id, ownListeners(part, context), loose);
+  const { isHeld, steps } = diffRemovals(ownListeners(part, context), loose);
   const last = steps.length > 0 || isHeld ? [] : [end(tagsAfter(tags, cpoTagsChange(part, context)))];
   return [...dropCpoTags(part, context), ...actionsOf(steps, id, kindOf(part)), ...last];
 }
 
 /** Whether Octavia could not remove something of it a short while ago: the rest waits for that. */
 export function isRemovalHeld(part: LoadBalancerPart, context: RemovingContext): boolean {
-  const { children, id } = loadBalancerIn(part);
+  const { children } = loadBalancerIn(part);
   if (!children) return false;
   const loose = children.loosePools.filter((pool) => isOurs(pool, part, context));
-  return diffRemovals(id, ownListeners(part, context), loose).isHeld === true;
+  return diffRemovals(ownListeners(part, context), loose).isHeld === true;
 }
 
 /**

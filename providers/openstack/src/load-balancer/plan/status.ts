@@ -56,11 +56,20 @@ export function errorsBelow(part: LoadBalancerPart, identity: ServiceIdentity): 
   const loose = loosePools.filter((one) => one.status === 'ERROR' && isOurs(one)).map(({ name }) => `the pool ${name}`);
   const failed = [...listeners.filter(isOurs).flatMap(failedBelow), ...loose];
   const [first] = failed;
-  if (first === undefined) return [];
+  const going = [...listeners, ...loosePools].some(
+    (one) => one.status === 'PENDING_DELETE' && one.late === 'rebuild' && isOurs(one),
+  );
+  const stuck = going ? [stuckWarning(id)] : [];
+  if (first === undefined) return stuck;
   const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
   const message = `Octavia says that ${first}${others} of the load balancer ${id} is in ERROR: a change of it failed. It is retried, ever more seldom; if this lasts, ask the operator of Octavia`;
-  return [{ reason: 'LoadBalancerChildInError', message }];
+  return [...stuck, { reason: 'LoadBalancerChildInError', message }];
 }
+
+const stuckWarning = (id: string): LoadBalancerWarning => ({
+  reason: 'LoadBalancerStuck',
+  message: `A listener or pool of the load balancer ${id} has been PENDING_DELETE for minutes: Octavia does not end its removal. All else is changed as usual`,
+});
 
 function failedBelow({ pool, port, protocol, status }: ObservedListener): readonly string[] {
   const at = `${protocol} ${port}`;
