@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ObjectMeta } from '@outrigger/kube';
-import { nodeOf, servedRig, type Rig } from './rig.suite.ts';
+import { nodeOf, servedRig, webSpec, type Rig } from './rig.suite.ts';
 
 const ingressOf = (rig: Rig): unknown => rig.api.get('web')?.status?.loadBalancer?.ingress;
 const ours = [{ ip: '203.0.113.1', ipMode: 'VIP' }];
@@ -47,6 +47,46 @@ test('what is undone each time is written again ever more seldom, without a look
   const told = rig.events.filter(({ reason }) => reason === 'FieldContested');
   assert.ok(told.length <= 3, 'once for as long as Events are kept');
   assert.match(told[0]?.message ?? '', /lb-ipam writes status\.loadBalancer/);
+  await rig.stop();
+});
+
+test('of several to which another writer gives one address each is written as seldom, without a look at the cloud', async () => {
+  const rig = await served();
+  const names = ['web', 'web-2', 'web-3'];
+  for (const name of names.slice(1)) rig.api.apply(name, webSpec);
+  await rig.clock.advance(30_000);
+  const before = { patches: rig.api.patches.length, observes: rig.provider.observes };
+  const writeAll = (): void => {
+    for (const name of names) {
+      const service = rig.api.get(name) ?? {};
+      if (JSON.stringify(service.status?.loadBalancer?.ingress) === JSON.stringify(theirs)) continue;
+      rig.api.services.put({ ...service, status: { ...service.status, loadBalancer: { ingress: theirs } } });
+    }
+  };
+  for (let ms = 0; ms < 20_000; ms += 50) {
+    writeAll();
+    await rig.clock.advance(50);
+  }
+  // At once, after a second, and after five.
+  assert.equal(rig.api.patches.length - before.patches, 3 * names.length);
+  assert.equal(rig.provider.observes, before.observes);
+  await rig.stop();
+});
+
+test('a look that ends amid it writes what is known of the parts, and not the addresses', async () => {
+  const rig = await served();
+  for (const ms of [100, 1_500, 100]) {
+    write(rig);
+    await rig.clock.advance(ms);
+  }
+  const { length } = rig.api.patches;
+  const observes = rig.provider.observes;
+  rig.api.nodes.put(nodeOf('n2'));
+  await rig.clock.advance(2_000);
+  assert.ok(rig.provider.observes > observes);
+  assert.deepEqual([rig.api.patches.length - length, ingressOf(rig)], [0, theirs]);
+  await rig.clock.advance(5_000);
+  assert.deepEqual(ingressOf(rig), ours);
   await rig.stop();
 });
 

@@ -101,6 +101,12 @@ function withoutBookkeeping(annotations: Readonly<Record<string, string>>): Read
 export const ipsOf = (service: Service): readonly string[] =>
   ingressOf(service).flatMap(({ ip }) => (ip ? [canonicalAddress(ip)] : []));
 
+/** Whether its status says one of these addresses. */
+export function saysOneOf(service: Service, ingress: readonly LoadBalancerIngress[]): boolean {
+  const said = ipsOf(service);
+  return ingress.some(({ ip }) => ip !== undefined && said.includes(canonicalAddress(ip)));
+}
+
 /** `status.loadBalancer.ingress` as it is now. */
 export function ingressOf({ status }: Service): readonly LoadBalancerIngress[] {
   return (status?.loadBalancer?.ingress ?? []) as readonly LoadBalancerIngress[];

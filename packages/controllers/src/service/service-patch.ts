@@ -78,8 +78,7 @@ export interface ServedStatus {
 
 /** The addresses, the condition about ports, and the provider's annotations. `undefined` when all that is so already. */
 export function servedPatch(service: Service, { ingress, annotations = {}, now }: ServedStatus): Patch | undefined {
-  const current = service.metadata?.annotations ?? {};
-  const changed = Object.entries(annotations).filter(([name, value]) => (current[name] ?? null) !== value);
+  const changed = changedOf(service, annotations);
   const condition = portsCondition(service, ingress, now);
   const sameStatus = sameIngress(ingressOf(service), ingress);
   if (changed.length === 0 && !condition && sameStatus) return undefined;
@@ -90,6 +89,22 @@ export function servedPatch(service: Service, { ingress, annotations = {}, now }
       ...(condition && { conditions: [condition] }),
     },
   });
+}
+
+/** These alone; `undefined` when it has them. */
+export function annotationsPatch(
+  service: Service,
+  annotations: NonNullable<ServedStatus['annotations']>,
+): Patch | undefined {
+  const changed = changedOf(service, annotations);
+  return changed.length > 0 ? patchOf(service, { metadata: { annotations: Object.fromEntries(changed) } }) : undefined;
+}
+
+function changedOf(
+  { metadata: { annotations: current = {} } = {} }: Service,
+  wanted: NonNullable<ServedStatus['annotations']>,
+): readonly (readonly [string, string | null])[] {
+  return Object.entries(wanted).filter(([name, value]) => (current[name] ?? null) !== value);
 }
 
 /**

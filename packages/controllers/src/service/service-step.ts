@@ -8,7 +8,7 @@ import { backoffMs, fail } from './fail.ts';
 import { FOREIGN_AFTER_MS, foreignOwnerOf } from './foreign-owner.ts';
 import { giveUp, leftoverOf } from './leftovers.ts';
 import { letGone } from './let-go.ts';
-import { ingressOf } from './load-balancer-service.ts';
+import { ingressOf, saysOneOf } from './load-balancer-service.ts';
 import { answered, pass, planAndCarryOut } from './pass.ts';
 import { poll, spent, untilDueMs } from './polling.ts';
 import { RECORDED, reviewRecord } from './record.ts';
@@ -58,7 +58,7 @@ function stepOf(state: ServiceState | undefined, event: ServiceEvent, at: Surrou
         ? { state: { ...state, failures: 0, unreadable: 0 }, effects: [], next: wake() }
         : rest(state);
     case 'address-lost':
-      return lookAnew(state);
+      return lookAnew(state, at);
     case 'crowded-out':
       return giveUp(state, 'surplus');
     case 'behind':
@@ -180,9 +180,11 @@ function follow(state: ServiceState, changedAt: number, at: Surroundings): Step 
 }
 
 /** Once for all who are heard of before the cloud was looked at. What waits for its own work is looked at by that. */
-function lookAnew(state: ServiceState): Step {
+function lookAnew(state: ServiceState, { service }: Surroundings): Step {
   const { addresses, lastFailure, settled } = state;
   if (settled && settled.upTo !== 'touched') {
+    // What another has written into its status is not its own to lose.
+    if (!saysOneOf(service, settled.ingress)) return rest(state);
     return { state: { ...state, settled: touched(settled) }, effects: [], next: wake() };
   }
   const isDue = lastFailure !== undefined && addresses.unshownSince.size === 0;
@@ -220,12 +222,8 @@ function written(
     case 'condition': {
       // An answer to a request that was not taken: what another writer has changed may be no reason to say it again.
       if (!isDone && state.adoption) return poll(state, afterwards.kind === 'wake' ? afterwards.afterMs : undefined);
-      const isContested = isDone && state.statusField !== undefined;
-      return {
-        state: isContested ? noteWritten(state, ingressOf(at.service), at) : state,
-        effects: [],
-        next: afterwards,
-      };
+      const noted = isDone && state.statusField ? noteWritten(state, ingressOf(at.service), at) : state;
+      return { state: noted, effects: [], next: afterwards };
     }
     case 'settle': {
       if (!bring || !(isDone || dryRun)) return poll(state);

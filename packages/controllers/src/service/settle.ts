@@ -1,5 +1,6 @@
 /** What becomes of a Service whose load balancer is as it should be. Pure. */
 import type { LoadBalancerPlan } from '@outrigger/cloud-provider';
+import { reviewField } from '../contested-field.ts';
 import { canName } from '../load-balancer/judge-look.ts';
 import type { Patch } from '@outrigger/kube';
 import type { Bring } from '../load-balancer/service-plan.ts';
@@ -7,11 +8,11 @@ import { recordsOf } from './parts-record.ts';
 import { spent } from './polling.ts';
 import { endNote, heldNote } from './service-events.ts';
 import { NO_NODES, settledReadiness } from './readiness.ts';
-import { servedPatch } from './service-patch.ts';
+import { annotationsPatch, servedPatch } from './service-patch.ts';
 import type { ServiceState } from './service-state.ts';
 import { saying } from './tell-readiness.ts';
 import { statusAction } from './service-words.ts';
-import { EMPTY_HOLD_MS } from './settled-now.ts';
+import { EMPTY_HOLD_MS, statusTexts } from './settled-now.ts';
 import { REST, wake, type Effect, type Step, type Surroundings, type Write } from './step-types.ts';
 import { wakingText } from './waking-text.ts';
 
@@ -24,8 +25,23 @@ export function settle(before: ServiceState, bring: Bring, at: Surroundings): St
   // The last good back ends stand in for none.
   const readiness = settledReadiness(before.emptySince === undefined ? backEnds : []);
   const state = { ...before, readiness };
+  const texts = statusTexts(bring.plan.ingress, readiness, at);
+  const { state: statusField, verdict } = reviewField(state.statusField, { ...texts, now: at.now });
+  if (verdict.kind === 'wait') return contested({ ...state, statusField }, bring, verdict.atMs, at);
   const write = statusWrite(state, bring, at, 'settle');
   return write ? { state, effects: [], next: { kind: 'write', write } } : settled(state, bring, at);
+}
+
+/** Another writes its status too, which so waits. What is known of the parts does not. */
+function contested(state: ServiceState, bring: Bring, atMs: number, at: Surroundings): Step {
+  const { annotations, records } = annotationsOf(state, bring, at);
+  const patch = annotationsPatch(at.service, { ...annotations, ...(records.isDue && records.annotations) });
+  if (patch) {
+    const write: Write = { purpose: 'wait', action: statusAction, patch, afterwards: wake() };
+    return { state, effects: [], next: { kind: 'write', write } };
+  }
+  const step = settled(state, bring, at);
+  return step.next.kind === 'rest' ? { ...step, next: wake(atMs - at.now) } : step;
 }
 
 /** … and the Service says so. */
@@ -72,12 +88,18 @@ export function statusWrite(
   at: Surroundings,
   purpose: Write['purpose'],
 ): Write | undefined {
-  const { rules, service, wallNow: now } = at;
-  const { annotations, ingress } = bring.plan;
-  const records = recordsOf(service, state.knowledge, { isComplete: bring.complete, needsNone: canName(rules.cloud) });
+  const { service, wallNow: now } = at;
+  const { ingress } = bring.plan;
+  const { annotations, records } = annotationsOf(state, bring, at);
   const patchWith = (all: typeof annotations): Patch | undefined =>
     saying(servedPatch(service, { ingress, annotations: all, now }), state, at);
   const isDue = records.isDue || patchWith(annotations) !== undefined;
   const patch = isDue ? patchWith({ ...annotations, ...records.annotations }) : undefined;
   return patch && { purpose, action: statusAction, patch, bring };
+}
+
+/** What the provider has to say of it, and what is known of its parts. */
+function annotationsOf({ knowledge }: ServiceState, { complete, plan: { annotations } }: Bring, at: Surroundings) {
+  const needsNone = canName(at.rules.cloud);
+  return { annotations, records: recordsOf(at.service, knowledge, { isComplete: complete, needsNone }) };
 }
