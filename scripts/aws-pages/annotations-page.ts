@@ -21,7 +21,7 @@ In addition, \`service.beta.kubernetes.io/load-balancer-source-ranges\` sets \`s
 
 An annotation with *Dangerous* in its description names something of the account that may be another's. A security group, a subnet or an Elastic IP is given to a load
 balancer only if it says so itself: by the tag \`outrigger.dev/namespaces\`, whose value lists namespaces with spaces between, or is \`*\` for all. A subnet needs no such tag if it
-carries the cluster's, \`kubernetes.io/cluster/<id>\`; a security group always does, the cluster's own too, since whoever joins it is let in where it is. A subnet without the cluster's tag that
+carries the cluster's, \`kubernetes.io/cluster/<id>\`; a security group always does, the cluster's own too, since any load balancer that joins it is let in where it is. A subnet without the cluster's tag that
 is set aside for other namespaces is not chosen for a Service that names none. What a load balancer has already, it keeps without. Certificates, buckets and private addresses are not looked at. Additional tags are on the security group too, with the ports and source ranges of the Service: whatever gets
 its security groups by their tags may get this one, and lets in whom the Service does. Tags of Kubernetes, EKS, eksctl, Cluster API, kOps and Karpenter are refused;
 which other tags an administrator selects by is not known here. \`--trusted-service-namespaces\` and the generated admission policy hold back the
