@@ -42,9 +42,10 @@ export async function changeTargets(
     try {
       await change();
     } catch (error) {
+      // Something of it may have taken effect.
+      targets.forget(arn);
       call.signal.throwIfAborted();
       failure = asError(error);
-      targets.forget(arn);
     }
   };
   await trying(async () => {
@@ -67,8 +68,8 @@ export async function changeTargets(
     if (going.length > 0) await trying(() => entry.registerFull());
   };
   const isServed = (): boolean => wanted.length === 0 || taken().length > 0;
-  // Where AWS takes none of those that are to be, those that are serve on; of a full group half of them make room, once.
-  if (!isServed() && !failure && entry.full.length > 0 && !(await targets.isDraining(arn, call)))
+  // Half of a full group makes room for those that come, once. Where AWS takes none of them, the others serve on.
+  if (left.length > 1 && !failure && entry.full.length > 0 && !(await targets.isDraining(arn, call)))
     await leave(left.slice(0, Math.floor(left.length / 2)));
   if (isServed()) await leave(left);
   if (failure) throw failure;

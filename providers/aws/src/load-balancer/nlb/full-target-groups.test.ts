@@ -1,7 +1,7 @@
 /** Where AWS has no room for all machines: quotas of targets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DesiredLoadBalancer } from '@outrigger/cloud-provider';
+import type { CallContext, DesiredLoadBalancer } from '@outrigger/cloud-provider';
 import { FakeRig } from '../fake-rig.suite.ts';
 import { desiredOf, NlbRig, serviceOf } from './nlb-rig.suite.ts';
 
@@ -67,7 +67,7 @@ test('where all machines are targets too often, few requests find out', async ()
   await assert.rejects(rig.bring(desiredOf(serviceOf(), instances(0, 100))), /maximum of registrations/u);
   const { RegisterTargets: count = 0 } = rig.elbv2.counts();
   // Tried three times: beside the creations of the load balancer and of the listener, and alone.
-  assert.equal(count, 3 * 27);
+  assert.equal(count, 3 * 57);
 });
 
 test('however many machines are targets too often, those of another request are none the worse', async () => {
@@ -113,32 +113,42 @@ test('a zone that is full keeps no node of another zone out', async () => {
   }
 });
 
-for (const code of ['TooManyTargets', 'TooManyRegistrationsForTargetId']) {
-  test(`a listener that AWS refuses with ${code} holds up no other port`, async () => {
-    const rig = new FakeRig();
-    const { listeners, targetGroups } = rig.aws.account;
-    const refuses = (operation: string): void => rig.aws.faults.set({ operation, status: 400, code, times: 1 });
-    const both = rig.desired(serviceOf({}, {}, [80, 443]));
-    // What was made with the last action is told instead; the next pass makes the other one.
-    refuses('CreateListener');
-    await rig.bring(both);
-    assert.equal(listeners.all().length, 2);
-    const ports = both.service.ports.map((one) => ({ ...one, nodePort: (one.nodePort ?? 0) + 1_000 }));
-    const moved = rig.desired(serviceOf({}, { ports }));
-    refuses('ModifyListener');
-    await assert.rejects(rig.bring(moved), /ModifyListener/u);
-    const nodePorts = listeners.all().map(({ targetGroupIds: [id = ''] }) => targetGroups.get(id)?.port ?? 0);
-    assert.equal(nodePorts.filter((port) => port > 31_000).length, 1);
-    await rig.bring(moved);
-    assert.equal(targetGroups.all().length, 2);
-  });
-}
+test('of a full target group half stays while the others are replaced, also where one machine stays', async () => {
+  const rig = new NlbRig();
+  rig.elbv2.mostTargets = 10;
+  await rig.bring(desiredOf(serviceOf(), instances(0, 10)));
+  let fewest = Infinity;
+  rig.elbv2.onWrite = () => (fewest = Math.min(fewest, registeredIn(rig).length));
+  const replaced = [...instances(0, 1), ...instances(16, 25)];
+  await rig.bring(desiredOf(serviceOf(), replaced));
+  assert.deepEqual(registeredIn(rig), replaced);
+  assert.ok(fewest >= 5, `${fewest} served`);
+});
 
-test('where AWS refuses each listener for a quota of targets, that is an error', async () => {
-  const rig = new FakeRig();
-  rig.aws.faults.set({ operation: 'CreateListener', status: 400, code: 'TooManyTargets', times: 4 });
-  const both = rig.desired(serviceOf({}, {}, [80, 443]));
-  for (let attempt = 0; attempt < 2; attempt++) await assert.rejects(rig.bring(both), /CreateListener/u);
-  await rig.bring(both);
-  assert.equal(rig.aws.account.listeners.all().length, 2);
+test('a call that ends between what leaves and what comes is followed by a read of what is there', async () => {
+  const rig = new NlbRig();
+  rig.elbv2.mostTargets = 5;
+  const first = desiredOf(serviceOf(), instances(0, 5));
+  await rig.bring(first);
+  const replaced = desiredOf(serviceOf(), [...instances(0, 1), ...instances(16, 20)]);
+  const stop = new AbortController();
+  const call: CallContext = { ...rig.call, signal: stop.signal, call: (_operation, send) => send(stop.signal) };
+  rig.elbv2.onWrite = () => {
+    if (rig.elbv2.calls.at(-1) !== 'DeregisterTargets') return;
+    rig.elbv2.fault = { after: 0, takesEffect: false };
+    stop.abort();
+  };
+  const { actions } = await rig.plan(replaced);
+  for (const action of actions) await assert.rejects(rig.balancers.apply(action, replaced, call));
+  rig.elbv2.onWrite = () => {};
+  assert.ok(registeredIn(rig).length < 5);
+  await rig.bring(first);
+  assert.deepEqual(registeredIn(rig), instances(0, 5));
+});
+
+test('good machines beside many that are targets too often are taken', async () => {
+  const rig = new NlbRig();
+  for (const id of [...instances(0, 50), ...instances(99, 100)]) rig.elbv2.tooOften.add(id);
+  await rig.bring(desiredOf(serviceOf(), instances(0, 100)));
+  assert.deepEqual(registeredIn(rig), instances(50, 99));
 });

@@ -7,7 +7,6 @@ import { arnOf } from '../observe/elbv2-look.ts';
 import { readTags } from '../observe/read-tags.ts';
 import { ownerIn, tagList, type Tags } from '../ownership.ts';
 import { made, readSurely, tagsOfRequest, wantedOf, type NlbSetup } from './nlb-setup.ts';
-import { unlessFull } from './target-entry.ts';
 import { currentKey, targetGroupKey } from './target-group-kind.ts';
 
 interface Shape {
@@ -81,7 +80,7 @@ export function listenerKind(setup: NlbSetup): PartKind {
       };
       // After what is pending, actions may have to wait.
       const isLast = setup.settingsOf(request.desired).listeners.at(-1)?.port === input.Port;
-      const { Listeners } = await unlessFull(client.elbv2(call, 'CreateListener', input));
+      const { Listeners } = await client.elbv2(call, 'CreateListener', input);
       const one = made('CreateListener', Listeners);
       look.listeners.created(one.ListenerArn ?? '', one, tags);
       const id = one.ListenerArn ?? '';
@@ -90,7 +89,7 @@ export function listenerKind(setup: NlbSetup): PartKind {
     },
     update: async (id, { attributes, key }, call) => {
       const input = { ListenerArn: id, Port: Number(key), ...inputOf(attributes) };
-      await unlessFull(client.elbv2(call, 'ModifyListener', input));
+      await client.elbv2(call, 'ModifyListener', input);
     },
     delete: async (id, call) => {
       await client.elbv2(call, 'DeleteListener', { ListenerArn: id });

@@ -3,7 +3,7 @@ import { asError, CloudError, type CallContext } from '@outrigger/cloud-provider
 import type { AwsClient } from '../../client/aws-client.ts';
 import { awsCodeOf, namedIn } from '../../client/aws-errors.ts';
 import { chunks } from '../../client/pages.ts';
-import { listed, WaitsError, type checkServed } from '../left-out.ts';
+import { listed, type checkServed } from '../left-out.ts';
 
 /** `RegisterTargets` and `DeregisterTargets` take no more. */
 export const MOST = 100;
@@ -11,8 +11,9 @@ export const MOST = 100;
 const TOO_MANY = 'TooManyTargets';
 /** The second one is about single targets. */
 const FULL = [TOO_MANY, 'TooManyRegistrationsForTargetId'];
-/** After so many single machines that are refused one after the other, what is refused is divided no more. */
+/** After so many single machines that are refused one after the other, what is refused is divided no more: of each few, one is looked for still. */
 const MOST_SINGLE = 8;
+const FEW = 25;
 
 export interface TargetEntryOptions {
   readonly client: Pick<AwsClient, 'elbv2'>;
@@ -54,11 +55,7 @@ export class TargetEntry {
   }
 
   async register(ids: readonly string[]): Promise<void> {
-    for (const some of chunks(ids, MOST)) {
-      // One is looked for in each: when any is taken, the others are divided again.
-      this.#refusedSingle = Math.min(this.#refusedSingle, MOST_SINGLE - 1);
-      await this.#register(some);
-    }
+    for (const some of chunks(ids, MOST)) await this.#registerFew(some);
   }
 
   /** Those for which there was no room, when others have made some. */
@@ -68,6 +65,12 @@ export class TargetEntry {
     this.#refusedSingle = 0;
     for (const id of ids) this.#refused.delete(id);
     await this.register(ids);
+  }
+
+  async #registerFew(ids: readonly string[]): Promise<void> {
+    // When any is taken, the others are divided again.
+    this.#refusedSingle = Math.min(this.#refusedSingle, MOST_SINGLE - 1);
+    await this.#register(ids);
   }
 
   /** One that AWS does not take fails the request of all: without those that it names it is sent once more, and by halves where it names none. */
@@ -101,6 +104,10 @@ export class TargetEntry {
   }
 
   async #divide(ids: readonly string[], quota: Error): Promise<void> {
+    if (ids.length > FEW) {
+      for (const few of chunks(ids, FEW)) await this.#registerFew(few);
+      return;
+    }
     if (ids.length > 1 && this.#refusedSingle < MOST_SINGLE) {
       const half = Math.ceil(ids.length / 2);
       await this.#register(ids.slice(0, half));
@@ -117,13 +124,4 @@ export class TargetEntry {
 /** Whether a quota of targets is why AWS has refused it. */
 function isFull(error: unknown): boolean {
   return FULL.includes(awsCodeOf(error) ?? '');
-}
-
-/** What leads to a target group holds up nothing else where a quota of targets is why AWS refuses it. */
-export async function unlessFull<Answer>(answer: Promise<Answer>): Promise<Answer> {
-  try {
-    return await answer;
-  } catch (error) {
-    throw isFull(error) ? new WaitsError([], asError(error)) : error;
-  }
 }
