@@ -182,7 +182,7 @@ test('each program is one file, small, with one byte a character; the commands a
   assert.ok(light.libraryBytes < 1_506_100, `${light.libraryBytes} bytes of libraries`);
   const approverBytes = light.bytesOf('packages/controllers/src/kubelet-serving-approver');
   const oursBytes = lightText.length - light.libraryBytes - approverBytes;
-  assert.ok(oursBytes < 1_127_500, `${oursBytes} bytes of ours`);
+  assert.ok(oursBytes < 1_129_500, `${oursBytes} bytes of ours`);
   // What came as a whole has a bound of its own, with what it alone takes of the kit and of libraries (fast-xml-parser for vSphere).
   assert.ok(approverBytes < 22_100, `${approverBytes} bytes for the approver of serving certificates`);
   const vsphereLibraryBytes = withoutAws.libraryBytes - light.libraryBytes;
@@ -196,7 +196,7 @@ test('each program is one file, small, with one byte a character; the commands a
   const { commands } = withoutAws;
   assert.ok(commands.libraryBytes < 1_692_500, `${commands.libraryBytes} bytes of libraries for the commands`);
   const commandsBytes = commands.bundleBytes - commands.libraryBytes;
-  assert.ok(commandsBytes < 1_470_000, `${commandsBytes} bytes of ours for the commands`);
+  assert.ok(commandsBytes < 1_472_500, `${commandsBytes} bytes of ours for the commands`);
 });
 
 test('each provider is one module of the bundle, and the source map names the files it was written in', async () => {

@@ -512,7 +512,7 @@ export const eventReasons: Readonly<Record<string, readonly EventReason[]>> = {
       reason: 'LoadBalancerStuck',
       type: 'Warning',
       on: 'Service',
-      means: 'Octavia has been changing the load balancer for too long.',
+      means: 'Octavia has been changing the load balancer, or removing a listener or pool of it, for too long.',
       remedy: 'Ask the operator of Octavia.',
     },
     {

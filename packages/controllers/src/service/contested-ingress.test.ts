@@ -90,6 +90,52 @@ test('a look that ends amid it writes what is known of the parts, and not the ad
   await rig.stop();
 });
 
+test('a Service that is gone while the watch is late is not written again and again', async () => {
+  const rig = await served();
+  for (const ms of [100, 1_500, 100]) {
+    write(rig);
+    await rig.clock.advance(ms);
+  }
+  const { plan } = rig.provider;
+  rig.provider.plan = (desired, parts) => {
+    const planned = plan(desired, parts);
+    return planned.actions.length === 0 ? { ...planned, annotations: { 'memory/x': 'y' } } : planned;
+  };
+  let requests = 0;
+  rig.api.before = () => {
+    requests += 1;
+    if (requests > 100) throw new Error('it goes on and on');
+    rig.api.services.holdWatch = true;
+    rig.api.services.objects.delete('default/web');
+  };
+  rig.api.nodes.put(nodeOf('n2'));
+  for (let i = 0; i < 40; i++) await rig.clock.advance(50);
+  assert.ok(requests > 0 && requests < 20, `${requests} requests`);
+  rig.api.services.holdWatch = false;
+  rig.api.services.publish();
+  await rig.stop();
+});
+
+test('an old condition that comes back with the addresses does not end the back-off', async () => {
+  const rig = await served();
+  rig.api.apply('web', webSpec, { generation: 2 });
+  await rig.clock.advance(10_000);
+  const old = { type: 'LoadBalancerReady', status: 'False', reason: 'Old', message: '' } as const;
+  const before = rig.api.patches.length;
+  for (let ms = 0; ms < 120_000; ms += 100) {
+    const service = rig.api.get('web') ?? {};
+    const [condition] = service.status?.conditions ?? [];
+    const isTheirs = JSON.stringify(ingressOf(rig)) === JSON.stringify(theirs) && condition?.reason === 'Old';
+    const conditions = [{ ...old, lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 }];
+    if (!isTheirs) rig.api.services.put({ ...service, status: { conditions, loadBalancer: { ingress: theirs } } });
+    if (ms % 20_000 === 10_000) rig.api.nodes.put(nodeOf(`m${ms}`));
+    await rig.clock.advance(100);
+  }
+  const patches = rig.api.patches.length - before;
+  assert.ok(patches <= 10, `${patches} in two minutes`);
+  await rig.stop();
+});
+
 test('once the other one has stopped, ours stand', async () => {
   const rig = await served();
   for (let i = 0; i < 4; i++) {

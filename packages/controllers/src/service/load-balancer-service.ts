@@ -98,14 +98,10 @@ function withoutBookkeeping(annotations: Readonly<Record<string, string>>): Read
 }
 
 /** The addresses whose traffic its status draws to it, in canonical form. */
-export const ipsOf = (service: Service): readonly string[] =>
-  ingressOf(service).flatMap(({ ip }) => (ip ? [canonicalAddress(ip)] : []));
+export const ipsOf = (service: Service): readonly string[] => addressesIn(ingressOf(service));
 
-/** Whether its status says one of these addresses. */
-export function saysOneOf(service: Service, ingress: readonly LoadBalancerIngress[]): boolean {
-  const said = ipsOf(service);
-  return ingress.some(({ ip }) => ip !== undefined && said.includes(canonicalAddress(ip)));
-}
+export const addressesIn = (ingress: readonly LoadBalancerIngress[]): readonly string[] =>
+  ingress.flatMap(({ ip }) => (ip ? [canonicalAddress(ip)] : []));
 
 /** `status.loadBalancer.ingress` as it is now. */
 export function ingressOf({ status }: Service): readonly LoadBalancerIngress[] {

@@ -170,7 +170,8 @@ class Run {
     const isGone = before?.metadata?.uid !== service?.metadata?.uid;
     if (isGone) this.#hear(key, { kind: 'vanished', successor: service, isSeen: 'seen' in change }, before);
     if (service && !this.#written.isBehind(key, service)) this.#hear(key, { kind: 'changed' }, service);
-    for (const sharer of this.#states.sharers.note(change)) this.#hear(sharer, { kind: 'address-lost' });
+    const { lost, others } = this.#states.sharers.note(change);
+    for (const sharer of others) this.#hear(sharer, { kind: 'address-lost', lost });
   }
 
   #reconfigured(): void {

@@ -3,7 +3,7 @@ import type { LoadBalancerService } from '@outrigger/cloud-provider';
 import type { Service, Store } from '@outrigger/kube';
 import { AddressSharers } from './address-sharers.ts';
 import { surplusOf } from './leftovers.ts';
-import { identityOf } from './load-balancer-service.ts';
+import { addressesIn, identityOf } from './load-balancer-service.ts';
 import { namespaceOf } from './observations.ts';
 import type { ServiceState } from './service-state.ts';
 import { wakingText } from './waking-text.ts';
@@ -15,7 +15,7 @@ const leftoverKey = (uid: string): string => LEFTOVER + uid;
 export const isLeftover = (key: string): boolean => key.startsWith(LEFTOVER);
 
 export class ServiceStates {
-  /** Whose statuses say which addresses. */
+  /** Who has which addresses. */
   readonly sharers: AddressSharers = new AddressSharers();
   readonly #byKey = new Map<string, ServiceState>();
   /** Those of them whose objects are gone, the oldest first. */
@@ -45,6 +45,9 @@ export class ServiceStates {
     if (before === state) return;
     if (state) this.#byKey.set(key, state);
     else this.#byKey.delete(key);
+    // Of one that is gone the store tells.
+    const isSettled = state?.settled && state.settled.ingress !== before?.settled?.ingress;
+    if (isSettled && !isLeftover(key)) this.sharers.keep(key, addressesIn(state.settled.ingress));
     if (isLeftover(key) && state) this.#leftovers.set(key, state);
     else this.#leftovers.delete(key);
     const more = Number(state?.nodes?.isDue ?? false) - Number(before?.nodes?.isDue ?? false);

@@ -8,7 +8,7 @@ import { backoffMs, fail } from './fail.ts';
 import { FOREIGN_AFTER_MS, foreignOwnerOf } from './foreign-owner.ts';
 import { giveUp, leftoverOf } from './leftovers.ts';
 import { letGone } from './let-go.ts';
-import { ingressOf, saysOneOf } from './load-balancer-service.ts';
+import { addressesIn, ingressOf } from './load-balancer-service.ts';
 import { answered, pass, planAndCarryOut } from './pass.ts';
 import { poll, spent, untilDueMs } from './polling.ts';
 import { RECORDED, reviewRecord } from './record.ts';
@@ -58,7 +58,7 @@ function stepOf(state: ServiceState | undefined, event: ServiceEvent, at: Surrou
         ? { state: { ...state, failures: 0, unreadable: 0 }, effects: [], next: wake() }
         : rest(state);
     case 'address-lost':
-      return lookAnew(state, at);
+      return lookAnew(state, event.lost);
     case 'crowded-out':
       return giveUp(state, 'surplus');
     case 'behind':
@@ -180,11 +180,11 @@ function follow(state: ServiceState, changedAt: number, at: Surroundings): Step 
 }
 
 /** Once for all who are heard of before the cloud was looked at. What waits for its own work is looked at by that. */
-function lookAnew(state: ServiceState, { service }: Surroundings): Step {
+function lookAnew(state: ServiceState, lost: readonly string[]): Step {
   const { addresses, lastFailure, settled } = state;
   if (settled && settled.upTo !== 'touched') {
     // What another has written into its status is not its own to lose.
-    if (!saysOneOf(service, settled.ingress)) return rest(state);
+    if (!addressesIn(settled.ingress).some((ip) => lost.includes(ip))) return rest(state);
     return { state: { ...state, settled: touched(settled) }, effects: [], next: wake() };
   }
   const isDue = lastFailure !== undefined && addresses.unshownSince.size === 0;
@@ -218,11 +218,12 @@ function written(
     case 'open':
       return isDone && bring ? begin(state, bring, at) : poll(state);
     case 'wait':
-      return { state, effects: [], next: afterwards };
+      return isDone || dryRun ? { state, effects: [], next: afterwards } : poll(state);
     case 'condition': {
       // An answer to a request that was not taken: what another writer has changed may be no reason to say it again.
       if (!isDone && state.adoption) return poll(state, afterwards.kind === 'wake' ? afterwards.afterMs : undefined);
-      const noted = isDone && state.statusField ? noteWritten(state, ingressOf(at.service), at) : state;
+      const noted =
+        isDone && state.statusField?.isUndone === false ? noteWritten(state, ingressOf(at.service), at) : state;
       return { state: noted, effects: [], next: afterwards };
     }
     case 'settle': {

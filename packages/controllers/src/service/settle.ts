@@ -38,7 +38,7 @@ function contested(state: ServiceState, bring: Bring, atMs: number, at: Surround
   const patch = annotationsPatch(at.service, { ...annotations, ...(records.isDue && records.annotations) });
   if (patch) {
     const write: Write = { purpose: 'wait', action: statusAction, patch, afterwards: wake() };
-    return { state, effects: [], next: { kind: 'write', write } };
+    return { state: spent(state), effects: [], next: { kind: 'write', write } };
   }
   const step = settled(state, bring, at);
   return step.next.kind === 'rest' ? { ...step, next: wake(atMs - at.now) } : step;

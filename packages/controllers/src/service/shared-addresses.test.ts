@@ -73,6 +73,31 @@ for (const [what, drop] of [
   });
 }
 
+for (const how of ['changes', 'goes'] as const) {
+  test(`an address that was dropped when another ${how} is not written back after another program had replaced it`, async () => {
+    const shared = await createShared(2);
+    const { api, clock } = shared.rig;
+    for (const ms of [100, 1_500, 6_000, 100]) {
+      const service = api.get('s1') ?? {};
+      api.services.put({
+        ...service,
+        status: { ...service.status, loadBalancer: { ingress: [{ ip: '198.51.100.7' }] } },
+      });
+      await clock.advance(ms);
+    }
+    assert.equal(ipOf(shared, 's1'), '198.51.100.7');
+    if (how === 'goes') api.delete('s0');
+    else api.apply('s0', { ...webSpec, ports: [{ port: 82, nodePort: 30_082 }] });
+    const said = new Set<string | undefined>();
+    for (let i = 0; i < 20; i++) {
+      await clock.advance(30_000);
+      said.add(ipOf(shared, 's1'));
+    }
+    assert.ok(!said.has(FLOATING), [...said].join());
+    await shared.rig.stop();
+  });
+}
+
 test('… nor does one that is refused, long before its next try', async () => {
   const shared = await createShared(2);
   const { api, clock } = shared.rig;

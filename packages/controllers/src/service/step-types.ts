@@ -27,7 +27,7 @@ export type ServiceEvent =
   /** Back ends have changed, and a settled change of nodes is over; monotonic. */
   | { readonly kind: 'nodes-changed'; readonly at: number }
   /** Another Service, which may share its load balancer, has lost an address that its status says. */
-  | { readonly kind: 'address-lost' }
+  | { readonly kind: 'address-lost'; readonly lost: readonly string[] }
   /** A changed cloud config was taken. */
   | { readonly kind: 'reconfigured' }
   /** It is gone itself, and there are too many of such. */

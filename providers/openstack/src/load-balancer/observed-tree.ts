@@ -8,27 +8,31 @@ import type { ProvisioningStatus } from './octavia-wire.ts';
  */
 export type Lateness = 'no' | 'finish' | 'rebuild';
 
-interface Child {
+export interface ObservedChild {
   readonly id: string;
   readonly name: string;
   readonly status: ProvisioningStatus;
   readonly late: Lateness;
   /** Of what is in ERROR: for which wish (`wishOf`) a change was tried last. `late` is of that wish. */
   readonly tried?: string | undefined;
+  /** Of what is in ERROR: the last change of it was refused. */
+  readonly wasRefused?: true | undefined;
   /** Its removal was tried a short while ago, and it is there. */
   readonly isRemovalHeld?: true | undefined;
+  /** Its last removal was refused. */
+  readonly wasRemovalRefused?: true | undefined;
   /** Of what is in ERROR: it was ACTIVE before. Known to this process alone. */
   readonly wasActive?: true | undefined;
 }
 
-export interface ObservedMember extends Child {
+export interface ObservedMember extends ObservedChild {
   readonly address: string;
   readonly port: number;
   readonly monitorPort: number | null;
   readonly subnetId: string | null;
 }
 
-export interface ObservedMonitor extends Child {
+export interface ObservedMonitor extends ObservedChild {
   readonly type: string;
   readonly delay: number;
   readonly timeout: number;
@@ -37,7 +41,7 @@ export interface ObservedMonitor extends Child {
   readonly http: { readonly method: string; readonly urlPath: string; readonly expectedCodes: string } | null;
 }
 
-export interface ObservedPool extends Child {
+export interface ObservedPool extends ObservedChild {
   readonly protocol: string;
   readonly lbMethod: string;
   readonly sessionPersistence: string | null;
@@ -46,7 +50,7 @@ export interface ObservedPool extends Child {
   readonly monitor: ObservedMonitor | null;
 }
 
-export interface ObservedListener extends Child {
+export interface ObservedListener extends ObservedChild {
   readonly protocol: string;
   readonly port: number;
   readonly connectionLimit: number | null;

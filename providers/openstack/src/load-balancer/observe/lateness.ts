@@ -1,6 +1,6 @@
 /** Remembers since when something is not ACTIVE, and what was tried against an ERROR. Lost with the process: then both begin anew. */
 import type { Clock } from '@outrigger/cloud-provider';
-import type { Lateness, ObservedMember } from '../observed-tree.ts';
+import type { Lateness, ObservedChild } from '../observed-tree.ts';
 import type { ProvisioningStatus } from '../octavia-wire.ts';
 import { placeOf, type Mending } from '../places-of-children.ts';
 
@@ -28,23 +28,24 @@ interface Wait {
   seenAt: number;
 }
 
-/** For this wish: how often Octavia was asked, and how often it has tried; `at`: the last time. */
+/** For this wish: how often Octavia was asked, and how often it has tried; `at`: the last time, and whether it was refused then. */
 interface Tries {
   readonly wish: string;
+  readonly wasRefused: boolean;
   readonly asked: number;
   readonly tried: number;
   readonly at: number;
 }
 
 /** What a child is seen as, beside its status. */
-type Seen = Pick<ObservedMember, 'isRemovalHeld' | 'late' | 'tried' | 'wasActive'>;
+type Seen = Omit<ObservedChild, 'id' | 'name' | 'status'>;
 
 export class LatenessTracker {
   readonly #clock: Clock;
   readonly #waits = new Map<string, Wait>();
   /** By the place of what is in ERROR: its ID is another each time it is made anew. */
   readonly #tries = new Map<string, Tries>();
-  /** By ID, what was seen ACTIVE: when it was last. */
+  /** By ID, what was seen ACTIVE: when it was seen last. */
   readonly #active = new Map<string, number>();
 
   constructor(clock: Clock) {
@@ -73,25 +74,31 @@ export class LatenessTracker {
   /** Of something of this ID, in this place below its load balancer. */
   ofChild(id: string, place: string, status: ProvisioningStatus): Seen {
     const removal = this.#tries.get(placeOf.removal({ id }));
-    const held = removal && this.#isHeld(removal) ? { isRemovalHeld: true as const } : {};
+    const goes: Partial<Seen> = {
+      ...(removal && this.#isHeld(removal) && { isRemovalHeld: true }),
+      ...(removal?.wasRefused && { wasRemovalRefused: true }),
+    };
     if (status === 'ERROR') {
       this.#waits.delete(id);
-      return { ...this.ofFailed(place), ...(this.#active.has(id) && { wasActive: true }), ...held };
+      const wasActive = this.#active.has(id);
+      if (wasActive) this.#active.set(id, this.#clock.monotonic());
+      return { ...this.ofFailed(place), ...(wasActive && { wasActive }), ...goes };
     }
     if (status === 'ACTIVE') {
       this.recovered(place);
       this.#active.set(id, this.#clock.monotonic());
     }
-    return { late: this.of(id, status), ...held };
+    return { late: this.of(id, status), ...goes };
   }
 
   /** What is to be done about the ERROR in this place now: a change, to make it anew, or nothing yet for the wish that was tried. */
   ofFailed(place: string): Seen {
     const tries = this.#tries.get(place);
     if (!tries) return { late: 'finish' };
-    const { tried: count, wish: tried } = tries;
-    if (this.#isHeld(tries)) return { late: 'no', tried };
-    return { late: count < CHANGES_BEFORE_REBUILD ? 'finish' : 'rebuild', tried };
+    const { tried: count, wasRefused, wish: tried } = tries;
+    const known = { tried, ...(wasRefused && { wasRefused }) };
+    if (this.#isHeld(tries)) return { late: 'no', ...known };
+    return { late: count < CHANGES_BEFORE_REBUILD ? 'finish' : 'rebuild', ...known };
   }
 
   recovered(place: string): void {
@@ -107,6 +114,7 @@ export class LatenessTracker {
     const { asked, tried } = before?.wish === wish ? before : { asked: 0, tried: 0 };
     this.#tries.set(place, {
       wish,
+      wasRefused: !isTried,
       asked: asked + 1,
       tried: tried + (isTried ? 1 : 0),
       at: this.#clock.monotonic(),

@@ -10,6 +10,8 @@ import {
   NOTHING,
   removePool,
   removing,
+  together,
+  doubtfulLast,
   type Diff,
   type Step,
   type TreeContext,
@@ -37,17 +39,23 @@ export function diffListeners(context: TreeContext): Diff {
   const removals = diffRemovals(going.listeners, going.loose);
   const stay = obsolete.filter((one) => isStuck(one) || diffRemoval(one).isHeld);
   const taken = new Set(stay.map(portKey));
+  const doubted = new Set(obsolete.flatMap((one) => (diffRemoval(one).steps.some(isDoubtful) ? [portKey(one)] : [])));
   const diffs = [
     removals,
     ...tree.listeners.map((wanted, at) => {
       const there = matched[at];
-      return !there && taken.has(portKey(wanted)) ? HELD : diffListener(wanted, there, context);
+      if (!there && taken.has(portKey(wanted))) return HELD;
+      const diff = diffListener(wanted, there, context);
+      return doubted.has(portKey(wanted)) ? { ...diff, steps: diff.steps.map(asDoubtful) } : diff;
     }),
   ];
   const waiting = diffs.some((diff) => diff.waiting) || [...going.listeners, ...going.loose].some(isGoing);
   const isHeld = diffs.some((diff) => diff.isHeld) || [...obsolete, ...loose].some(isStuck);
-  return { steps: waiting ? [] : diffs.flatMap(({ steps }) => steps), waiting, isHeld };
+  return { steps: waiting ? [] : doubtfulLast(diffs.flatMap(({ steps }) => steps)), waiting, isHeld };
 }
+
+const isDoubtful = (step: Step): boolean => step.isDoubtful === true;
+const asDoubtful = (step: Step): Step => ({ ...step, isDoubtful: true });
 
 const isGoing = ({ status }: ObservedListener | ObservedPool): boolean => status === 'PENDING_DELETE';
 
@@ -57,14 +65,15 @@ const portKey = ({ port, protocol }: DesiredListener | ObservedListener): string
 /** From listeners, and pools without one, to none of them. */
 export function diffRemovals(listeners: readonly ObservedListener[], loosePools: readonly ObservedPool[]): Diff {
   const diffs = [...listeners.map(diffRemoval), ...loosePools.map(diffPoolRemoval)];
-  return { steps: diffs.flatMap(({ steps }) => steps), waiting: false, isHeld: diffs.some(({ isHeld }) => isHeld) };
+  const steps = doubtfulLast(diffs.flatMap((diff) => diff.steps));
+  return { steps, waiting: false, isHeld: diffs.some(({ isHeld }) => isHeld) };
 }
 
 function diffRemoval(listener: ObservedListener): Diff {
   const { pool } = listener;
   const pools = pool ? diffPoolRemoval(pool) : NOTHING;
   const removal = removing(listener, removalOf(listener));
-  return pools.isHeld || !removal ? HELD : { steps: [...pools.steps, removal], waiting: false };
+  return pools.isHeld || !removal ? HELD : { steps: together([...pools.steps, removal]), waiting: false };
 }
 
 function diffPoolRemoval(pool: ObservedPool): Diff {

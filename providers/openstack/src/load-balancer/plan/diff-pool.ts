@@ -12,6 +12,7 @@ import {
   NOTHING,
   removePool,
   removing,
+  together,
   WAITING,
   type Diff,
   type Step,
@@ -33,7 +34,7 @@ export function diffPool(wanted: DesiredPool, listener: ObservedListener, contex
   const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.pool(listener), body, steps);
   if (there.protocol !== wanted.protocol) {
     const removal = removing(there, removePool(there.id, there.name));
-    return removal ? { steps: [removal, creation], waiting: false } : HELD;
+    return removal ? { steps: together([removal, creation]), waiting: false } : HELD;
   }
   if (health === 'held') return HELD;
   if (health === 'rebuild') return { steps: mend([removePool(there.id, there.name), creation]), waiting: false };
@@ -158,7 +159,7 @@ function diffMonitor(wanted: DesiredHealthMonitor | undefined, pool: ObservedPoo
   if (health === 'waiting') return WAITING;
   if (there.type !== wanted?.type) {
     const first = removing(there, removal(there));
-    return first ? { steps: [first, ...(wanted ? [creation(wanted)] : [])], waiting: false } : HELD;
+    return first ? { steps: together([first, ...(wanted ? [creation(wanted)] : [])]), waiting: false } : HELD;
   }
   const mend = (steps: readonly Step[]): readonly Step[] => mending(there, placeOf.monitor(pool), wanted, steps);
   if (health === 'held') return HELD;

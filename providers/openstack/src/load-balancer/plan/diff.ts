@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { LoadBalancerAction } from '@outrigger/cloud-provider';
 import type { DesiredTree } from '../desired/desired-tree.ts';
-import type { ObservedChildren, ObservedLoadBalancer, ObservedMember, PartKind } from '../observed-tree.ts';
+import type { ObservedChild, ObservedChildren, ObservedLoadBalancer, PartKind } from '../observed-tree.ts';
 import { placeOf, type Mending } from '../places-of-children.ts';
 import { actionOf, type PlannedRequest } from './change.ts';
 import { deleteRequest } from './octavia-requests.ts';
@@ -13,7 +13,19 @@ export interface Step {
   /** It sets members without all that are there, or sources without all that are let in. */
   readonly leavesOut?: boolean;
   readonly mends?: Mending;
+  /** It, or what it waits for, was refused the last time. */
+  readonly isDoubtful?: true;
 }
+
+/** What is refused ends a plan: what Octavia may refuse once more comes last. */
+export const doubtfulLast = (steps: readonly Step[]): readonly Step[] => [
+  ...steps.filter((one) => !one.isDoubtful),
+  ...steps.filter((one) => one.isDoubtful),
+];
+
+/** These depend on each other. */
+export const together = (steps: readonly Step[]): readonly Step[] =>
+  steps.some((one) => one.isDoubtful) ? steps.map((one) => ({ ...one, isDoubtful: true })) : steps;
 
 /** Of a load balancer of the Service's own, or one that it shares. */
 export function actionsOf(
@@ -57,7 +69,7 @@ export interface TreeContext {
 /** What a child needs before its settings are compared. */
 export type Health = 'ready' | 'waiting' | 'finish' | 'rebuild' | 'held';
 
-type Judged = Pick<ObservedMember, 'late' | 'status' | 'tried'>;
+type Judged = Omit<ObservedChild, 'id' | 'name'>;
 
 /** `wish`: what it should be, as JSON. What failed for another wish than this is neither held nor made anew. */
 export function healthOf({ late, status, tried }: Judged, wish: unknown): Health {
@@ -68,18 +80,22 @@ export function healthOf({ late, status, tried }: Judged, wish: unknown): Health
 }
 
 /** The first of them is what mends it: where it fails, the others are not as they should be either. */
-export function mending({ status }: Judged, place: string, wish: unknown, steps: readonly Step[]): readonly Step[] {
+export function mending(child: Judged, place: string, wish: unknown, steps: readonly Step[]): readonly Step[] {
   const [first, ...others] = steps;
-  return first && status === 'ERROR' ? [{ ...first, mends: { place, wish: wishOf(wish) } }, ...others] : steps;
+  if (!first || child.status !== 'ERROR') return steps;
+  const mends = { place, wish: wishOf(wish) };
+  const isDoubtful = child.wasRefused && child.tried === mends.wish;
+  return together([{ ...first, mends, ...(isDoubtful && { isDoubtful }) }, ...others]);
 }
 
 /** By it two wishes are known as one: those of a pool may be a thousand members. */
 const wishOf = (wish: unknown): string => createHash('sha256').update(JSON.stringify(wish)).digest('base64url');
 
 /** To remove it; `undefined`: that was tried a short while ago. */
-export function removing(child: Pick<ObservedMember, 'id' | 'isRemovalHeld'>, step: Step): Step | undefined {
+export function removing(child: ObservedChild, step: Step): Step | undefined {
   if (child.isRemovalHeld) return undefined;
-  return { ...step, mends: { place: placeOf.removal(child), wish: '' } };
+  const mends = { place: placeOf.removal(child), wish: '' };
+  return { ...step, mends, ...(child.wasRemovalRefused && { isDoubtful: true }) };
 }
 
 export function removePool(id: string, name: string): Step {

@@ -24,7 +24,7 @@ import {
 } from '../observed-tree.ts';
 import { transportOf } from './diff-listeners.ts';
 import { diffMembers, endPointOf } from './diff-pool.ts';
-import { actionsOf, HELD, healthOf, mending, NOTHING, WAITING, type Diff, type Step } from './diff.ts';
+import { actionsOf, doubtfulLast, HELD, healthOf, mending, NOTHING, WAITING, type Diff, type Step } from './diff.ts';
 import { isOwnChild } from '../listener-owner.ts';
 import { placeOf } from '../places-of-children.ts';
 import { putRequest } from './octavia-requests.ts';
@@ -152,7 +152,7 @@ function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members
   let isHeld = false;
   const listeners = ownListeners(part, context);
   let areAll = listeners.length > 0;
-  const actions = listeners.flatMap((listener): readonly LoadBalancerAction[] => {
+  const steps = listeners.flatMap((listener): readonly Step[] => {
     const { pool } = listener;
     const wanted = pool && wantedMembers(listener, pool, loadBalancer, context);
     if (!wanted) areAll = false;
@@ -174,9 +174,9 @@ function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members
       waiting = true;
       return [];
     }
-    const steps = diffs.flatMap((diff) => diff.steps);
-    return actionsOf(steps, id, owns ? 'load-balancer' : 'shared-load-balancer');
+    return diffs.flatMap((diff) => diff.steps);
   });
+  const actions = actionsOf(doubtfulLast(steps), id, owns ? 'load-balancer' : 'shared-load-balancer');
   return { actions, addresses, areAll, waiting, isHeld };
 }
 

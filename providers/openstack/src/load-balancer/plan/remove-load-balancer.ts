@@ -16,9 +16,9 @@ export interface RemovingContext extends Pick<DesiredLoadBalancer, 'others'> {
 
 /** Deletes it, or where others share it: what of it is ours, and the first of them owns it then. */
 export function removeLoadBalancer(part: LoadBalancerPart, context: RemovingContext): readonly LoadBalancerAction[] {
-  const { children, id, name, status, tags } = loadBalancerIn(part);
+  const { children, id, name, status } = loadBalancerIn(part);
   if (status !== 'ACTIVE' && status !== 'ERROR') return [];
-  if (ownersIn(tags).sharers.length > 0 || isSharedByOthers(part, context)) {
+  if (stays(part, context)) {
     return removeShare(part, (left) => handOver(part, left, context), context);
   }
   const cascade = context.cascadeDelete || status === 'ERROR';
@@ -27,6 +27,11 @@ export function removeLoadBalancer(part: LoadBalancerPart, context: RemovingCont
   const { isHeld, steps } = diffRemovals(children.listeners, children.loosePools);
   const last = steps.length > 0 || isHeld ? [] : [deletion];
   return [...dropCpoTags(part, context), ...actionsOf(steps, id, 'load-balancer'), ...last];
+}
+
+/** Of a load balancer of the Service's own: others share it. */
+function stays(part: LoadBalancerPart, context: RemovingContext): boolean {
+  return ownersIn(loadBalancerIn(part).tags).sharers.length > 0 || isSharedByOthers(part, context);
 }
 
 /** Only our listeners go, and our tags. */
@@ -84,6 +89,8 @@ function removeShare(
 export function isRemovalHeld(part: LoadBalancerPart, context: RemovingContext): boolean {
   const { children } = loadBalancerIn(part);
   if (!children) return false;
+  if (part.kind === 'load-balancer' && !stays(part, context))
+    return diffRemovals(children.listeners, children.loosePools).isHeld === true;
   const loose = children.loosePools.filter((pool) => isOurs(pool, part, context));
   return diffRemovals(ownListeners(part, context), loose).isHeld === true;
 }
