@@ -158,16 +158,16 @@ test('patience with an ERROR grows up to five minutes, and is begun anew by anot
     while (seen() === 'no') now += 1_000;
     waits.push(now - since);
     whats.push(seen());
-    lateness.noteTried({ place: 'place', wish: 'one' }, true);
+    lateness.noteTried('lb', { place: 'place', wish: 'one' }, true);
   }
   assert.deepEqual(waits, [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
   assert.deepEqual(whats, ['finish', 'finish', 'finish', 'rebuild', 'rebuild', 'rebuild', 'rebuild', 'rebuild']);
   assert.equal(seen(), 'no');
   assert.equal(lateness.ofChild('id', 'place', 'ERROR').tried, 'one');
-  lateness.noteTried({ place: 'place', wish: 'another' }, true);
+  lateness.noteTried('lb', { place: 'place', wish: 'another' }, true);
   now += 10_000;
   assert.equal(seen(), 'finish', 'another wish is tried from the beginning');
-  lateness.noteTried({ place: 'place', wish: 'another' }, true);
+  lateness.noteTried('lb', { place: 'place', wish: 'another' }, true);
   assert.deepEqual(lateness.ofChild('id', 'place', 'ACTIVE'), { late: 'no' });
   assert.equal(seen(), 'finish');
 });

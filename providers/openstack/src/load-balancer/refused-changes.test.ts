@@ -92,3 +92,18 @@ test('OVN: a listener that has served is not made anew, however long its change 
     [],
   );
 });
+
+test('a removal that was refused once is not kept behind a port for which it makes room', async () => {
+  const rig = await Rig.open();
+  const web = serviceNamed('web', { ports: [portOf(80), portOf(81)] });
+  const was = served(web, await rig.bring(web));
+  const { faults, octavia } = rig.cloud;
+  const isFull = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+    method === 'POST' && path.endsWith('/listeners') && octavia.store.listeners.size >= 2;
+  faults.set(
+    { service: 'load-balancer', operation: 'DELETE', effect: 'status', status: 500, times: 1 },
+    { service: 'load-balancer', effect: 'status', status: 403, when: isFull },
+  );
+  await goOnFailing(rig, { ...was, ports: [portOf(80), portOf(82)] }, 10 * MINUTE_MS, MINUTE_MS);
+  assert.deepEqual(portsIn(rig), [80, 82]);
+});

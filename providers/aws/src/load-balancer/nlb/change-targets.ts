@@ -69,8 +69,10 @@ export async function changeTargets(
   };
   const isServed = (): boolean => wanted.length === 0 || taken().length > 0;
   // Half of a full group makes room for those that come, once. Where AWS takes none of them, the others serve on.
-  if (left.length > 1 && !failure && entry.full.length > 0 && !(await targets.isDraining(arn, call)))
-    await leave(left.slice(0, Math.floor(left.length / 2)));
+  let mayMakeRoom = false;
+  if (left.length > 1 && entry.full.length > 0)
+    await trying(async () => void (mayMakeRoom = !(await targets.isDraining(arn, call))));
+  if (mayMakeRoom) await leave(left.slice(0, Math.floor(left.length / 2)));
   if (isServed()) await leave(left);
   if (failure) throw failure;
   targets.changed(arn, [...taken(), ...left]);

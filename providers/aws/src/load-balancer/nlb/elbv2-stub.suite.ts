@@ -38,6 +38,8 @@ export class Elbv2Stub {
   fault: { after: number; readonly takesEffect: boolean } | undefined;
   /** After each write. */
   onWrite: () => void = () => {};
+  /** Before each request; what it throws is the answer. */
+  onSend: (operation: string) => void = () => {};
   readonly #clock: FakeClock;
   readonly #readyAt = new Map<string, number>();
   #next = 1;
@@ -68,6 +70,7 @@ export class Elbv2Stub {
 
   #send(operation: string, input: Input): object {
     this.calls.push(operation);
+    this.onSend(operation);
     const isWrite = !operation.startsWith('Describe');
     if (isWrite && this.fault && this.fault.after-- === 0) {
       const { takesEffect } = this.fault;

@@ -1,7 +1,7 @@
 /** Where AWS has no room for all machines: quotas of targets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallContext, DesiredLoadBalancer } from '@outrigger/cloud-provider';
+import { CloudError, type CallContext, type DesiredLoadBalancer } from '@outrigger/cloud-provider';
 import { FakeRig } from '../fake-rig.suite.ts';
 import { desiredOf, NlbRig, serviceOf } from './nlb-rig.suite.ts';
 
@@ -144,6 +144,25 @@ test('a call that ends between what leaves and what comes is followed by a read 
   assert.ok(registeredIn(rig).length < 5);
   await rig.bring(first);
   assert.deepEqual(registeredIn(rig), instances(0, 5));
+});
+
+test('targets are read again where it could not be asked which of them drain', async () => {
+  const rig = new NlbRig();
+  rig.elbv2.mostTargets = 10;
+  const first = desiredOf(serviceOf(), instances(0, 6));
+  await rig.bring(first);
+  const replaced = desiredOf(serviceOf(), [...instances(0, 1), ...instances(16, 25)]);
+  rig.elbv2.onSend = (operation) => {
+    const isAsked = operation === 'DescribeTargetHealth' && rig.elbv2.calls.includes('RegisterTargets');
+    if (isAsked) throw new CloudError('unavailable', 'throttled');
+  };
+  const { actions } = await rig.plan(replaced);
+  rig.elbv2.calls.length = 0;
+  for (const action of actions)
+    assert.equal((await rig.balancers.apply(action, replaced, rig.call).catch(() => undefined))?.kind, undefined);
+  rig.elbv2.onSend = () => {};
+  await rig.bring(first);
+  assert.deepEqual(registeredIn(rig), instances(0, 6));
 });
 
 test('good machines beside many that are targets too often are taken', async () => {

@@ -61,12 +61,14 @@ export class OctaviaChanges {
         if (request.method === 'DELETE') await this.#sendDelete(request, call);
         else await this.#client.request(call, request);
       });
-      if (mends) this.#lateness.noteTried(mends, true);
+      if (mends) this.#lateness.noteTried(id, mends, true);
       return carried;
     } catch (error) {
       // It is not first in the next plan too: what comes after it would not be reached.
-      if (mends && !isCloudError(error, 'retry-after'))
-        this.#lateness.noteTried(mends, isCloudError(error, 'unsupported'));
+      if (!isCloudError(error, 'retry-after')) {
+        if (mends) this.#lateness.noteTried(id, mends, isCloudError(error, 'unsupported'));
+        else this.#lateness.noteRefused(id);
+      }
       throw error;
     }
   }

@@ -30,6 +30,7 @@ interface Wait {
 
 /** For this wish: how often Octavia was asked, and how often it has tried; `at`: the last time, and whether it was refused then. */
 interface Tries {
+  readonly loadBalancerId: string;
   readonly wish: string;
   readonly wasRefused: boolean;
   readonly asked: number;
@@ -109,16 +110,25 @@ export class LatenessTracker {
    * Octavia was sent what should end the ERROR in this place, or remove what is there. `isTried`: it has taken it, or its driver cannot do it; what it refuses, and
    * what it does not answer, is no step towards making anew what serves on. Another wish is tried from the beginning.
    */
-  noteTried({ place, wish }: Mending, isTried: boolean): void {
+  noteTried(loadBalancerId: string, { place, wish }: Mending, isTried: boolean): void {
     const before = this.#tries.get(place);
     const { asked, tried } = before?.wish === wish ? before : { asked: 0, tried: 0 };
     this.#tries.set(place, {
+      loadBalancerId,
       wish,
       wasRefused: !isTried,
       asked: asked + 1,
       tried: tried + (isTried ? 1 : 0),
       at: this.#clock.monotonic(),
     });
+  }
+
+  /** Something else of this load balancer was refused: what was refused before may be what makes room for it, and takes its turn again. */
+  noteRefused(loadBalancerId: string): void {
+    for (const [place, tries] of this.#tries) {
+      if (tries.wasRefused && tries.loadBalancerId === loadBalancerId)
+        this.#tries.set(place, { ...tries, wasRefused: false });
+    }
   }
 
   #isHeld(tries: Tries): boolean {
