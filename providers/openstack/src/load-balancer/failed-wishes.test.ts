@@ -3,12 +3,29 @@ import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { annotated, portOf } from './desired/tree-inputs.suite.ts';
 import { changesOf, failing, goOn, goOnFailing, MINUTE_MS, toldIn } from './failed-children.suite.ts';
-import { isCloudError } from '@outrigger/cloud-provider';
+import { isCloudError, type LoadBalancerService } from '@outrigger/cloud-provider';
 import { Rig, served, serviceNamed } from './rig.suite.ts';
 
 const LISTENER_OR_POOL = /\/listeners|\/pools(\/[^/]+)?$/u;
 const memberNames = (rig: Rig): readonly string[] =>
   [...rig.cloud.octavia.store.members.values()].map(({ name }) => name).toSorted();
+
+/** A Service with a security group. */
+async function openGrouped(): Promise<{
+  readonly rig: Rig;
+  readonly was: LoadBalancerService;
+  /** The ports that have the group. */
+  readonly having: () => readonly string[];
+}> {
+  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
+  const web = serviceNamed('web');
+  const was = served(web, await rig.bring(web));
+  const group = (await rig.look(was)).find(({ kind }) => kind === 'security-group')?.id ?? '';
+  const { ports } = rig.cloud.networking.ports;
+  const having = (): readonly string[] =>
+    ports.all().flatMap((port) => (port.security_groups.includes(group) ? [port.id] : []));
+  return { rig, was, having };
+}
 
 for (const what of ['listeners', 'pools'] as const) {
   test(`members follow the nodes of a refused wish although ${what} were in ERROR`, async () => {
@@ -103,20 +120,15 @@ test('an API that answers with 503 has tried nothing: the listener is not made a
 });
 
 test('nodes are opened to what serves while another port is in ERROR, and none is closed', async () => {
-  const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
-  const web = serviceNamed('web');
-  const was = served(web, await rig.bring(web));
-  const group = (await rig.look(was)).find(({ kind }) => kind === 'security-group')?.id ?? '';
-  const having = (): number =>
-    rig.cloud.networking.ports.ports.all().filter((port) => port.security_groups.includes(group)).length;
-  assert.equal(having(), 2);
+  const { having, rig, was } = await openGrouped();
+  assert.equal(having().length, 2);
   failing(rig, LISTENER_OR_POOL);
   const more = { ...was, ports: [...was.ports, portOf(81)] };
   await goOn(rig, more, 5 * MINUTE_MS, 5_000);
   rig.backEnds = [...rig.backEnds.slice(1), rig.addNode('node-3')];
   const plans = await goOn(rig, more, 20_000);
   assert.equal(plans.at(-1)?.complete, false);
-  assert.equal(having(), 3);
+  assert.equal(having().length, 3);
 });
 
 for (const what of ['listeners', 'pools'] as const) {
@@ -149,13 +161,8 @@ test('a removal of a port that fails is spaced where members are planned first',
 
 for (const how of ['refused', 'failing'] as const) {
   test(`the group stays on the ports of nodes that serve on because the change of members failed; ${how}`, async () => {
-    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
-    const web = serviceNamed('web');
-    const first = served(web, await rig.bring(web));
+    const { having, rig, was: first } = await openGrouped();
     const was = how === 'refused' ? { ...first, requestedIP: 'no address' } : first;
-    const group = (await rig.look(first)).find(({ kind }) => kind === 'security-group')?.id ?? '';
-    const having = (): readonly string[] =>
-      rig.cloud.networking.ports.ports.all().flatMap((port) => (port.security_groups.includes(group) ? [port.id] : []));
     const before = having();
     failing(rig, /\/members/u);
     rig.backEnds = [rig.addNode('node-3'), rig.addNode('node-4')];
@@ -273,20 +280,15 @@ test('a listener that serves is not removed because Octavia refuses what is wish
 
 for (const what of ['listeners', 'pools'] as const) {
   test(`the group stays on nodes that serve on while one of ${what} is never finished`, async () => {
-    const rig = await Rig.open({ loadBalancer: { manageSecurityGroups: true } });
-    const web = serviceNamed('web');
-    const first = served(web, await rig.bring(web));
-    const group = (await rig.look(first)).find(({ kind }) => kind === 'security-group')?.id ?? '';
-    const { networking, octavia } = rig.cloud;
-    const having = (): number =>
-      networking.ports.ports.all().filter((port) => port.security_groups.includes(group)).length;
+    const { having, rig, was: first } = await openGrouped();
+    const { octavia } = rig.cloud;
     const [id = ''] = octavia.store[what].keys();
     octavia.setProvisioningStatus(id, 'PENDING_UPDATE');
     await rig.look(first);
     await rig.clock.sleep(61_000);
     rig.backEnds = [rig.addNode('node-3'), rig.addNode('node-4')];
     const plans = await goOn(rig, { ...first, requestedIP: 'no address' }, 5 * MINUTE_MS, 5_000);
-    assert.deepEqual([plans.at(-1)?.complete, having() >= 2], [false, true]);
+    assert.deepEqual([plans.at(-1)?.complete, having().length >= 2], [false, true]);
     const { others, parts } = await rig.lookAround(first);
     const { actions } = rig.provider.planMembers({ ...rig.desired(first), others }, parts);
     assert.deepEqual(
