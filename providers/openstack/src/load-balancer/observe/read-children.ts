@@ -6,7 +6,13 @@ import { asQuery } from '../../client/query-chunks.ts';
 import { readIfThere } from '../../client/read-one.ts';
 import { groupPairs } from '../../group-pairs.ts';
 import { placeOf } from '../places-of-children.ts';
-import type { ObservedListener, ObservedMember, ObservedMonitor, ObservedPool } from '../observed-tree.ts';
+import type {
+  ObservedChild,
+  ObservedListener,
+  ObservedMember,
+  ObservedMonitor,
+  ObservedPool,
+} from '../observed-tree.ts';
 import type { WireListener, WireMember, WireMonitor, WirePool } from '../octavia-wire.ts';
 import type { KnownMembers } from './known-members.ts';
 import type { LatenessTracker } from './lateness.ts';
@@ -193,7 +199,7 @@ function childOf(
   { id, name, provisioning_status: status }: WireListener | WireMonitor | WirePool,
   place: string,
   lateness: LatenessTracker,
-): Omit<ObservedPool, 'protocol' | 'lbMethod' | 'sessionPersistence' | 'tags' | 'members' | 'monitor'> {
+): ObservedChild {
   return { id, name, status, ...lateness.ofChild(id, place, status) };
 }
 
@@ -202,7 +208,7 @@ function memberChild(
   { id, name, provisioning_status: status }: WireMember,
   place: string,
   lateness: LatenessTracker,
-): Pick<ObservedMember, 'id' | 'late' | 'name' | 'status' | 'tried'> {
+): ObservedChild {
   return { id, name, status, ...(status === 'ERROR' ? lateness.ofFailed(place) : { late: lateness.of(id, status) }) };
 }
 

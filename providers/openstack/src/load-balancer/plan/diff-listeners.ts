@@ -5,6 +5,8 @@ import { placeOf } from '../places-of-children.ts';
 import {
   HELD,
   healthOf,
+  isNeverGone,
+  mayBeUnmade,
   mending,
   missingTags,
   NOTHING,
@@ -33,15 +35,12 @@ export function diffListeners(context: TreeContext): Diff {
   const obsolete = ours.filter((one) => !matched.includes(one));
   const loose = children.loosePools.filter((one) => isOurs(one));
   // What goes first makes room: another protocol on the same port.
-  // Octavia will perhaps never end it, and takes no removal of it now.
-  const isStuck = (one: ObservedListener | ObservedPool): boolean => isGoing(one) && one.late === 'rebuild';
-  const going = { listeners: obsolete.filter((one) => !isStuck(one)), loose: loose.filter((one) => !isStuck(one)) };
-  const removals = diffRemovals(going.listeners, going.loose);
-  const stay = obsolete.filter((one) => isStuck(one) || diffRemoval(one).isHeld);
-  const taken = new Set(stay.map(portKey));
-  const doubted = new Set(obsolete.flatMap((one) => (diffRemoval(one).steps.some(isDoubtful) ? [portKey(one)] : [])));
+  const removals = obsolete.map((one) => ({ key: portKey(one), diff: isNeverGone(one) ? HELD : diffRemoval(one) }));
+  const taken = new Set(removals.flatMap(({ diff, key }) => (diff.isHeld ? [key] : [])));
+  const doubted = new Set(removals.flatMap(({ diff, key }) => (diff.steps.some(isDoubtful) ? [key] : [])));
   const diffs = [
-    removals,
+    ...removals.map(({ diff }) => diff),
+    ...loose.map((one) => (isNeverGone(one) ? HELD : diffPoolRemoval(one))),
     ...tree.listeners.map((wanted, at) => {
       const there = matched[at];
       if (!there && taken.has(portKey(wanted))) return HELD;
@@ -49,15 +48,15 @@ export function diffListeners(context: TreeContext): Diff {
       return doubted.has(portKey(wanted)) ? { ...diff, steps: diff.steps.map(asDoubtful) } : diff;
     }),
   ];
-  const waiting = diffs.some((diff) => diff.waiting) || [...going.listeners, ...going.loose].some(isGoing);
-  const isHeld = diffs.some((diff) => diff.isHeld) || [...obsolete, ...loose].some(isStuck);
+  const waiting = diffs.some((diff) => diff.waiting) || [...obsolete, ...loose].some(isGoing);
+  const isHeld = diffs.some((diff) => diff.isHeld);
   return { steps: waiting ? [] : doubtfulLast(diffs.flatMap(({ steps }) => steps)), waiting, isHeld };
 }
 
 const isDoubtful = (step: Step): boolean => step.isDoubtful === true;
 const asDoubtful = (step: Step): Step => ({ ...step, isDoubtful: true });
 
-const isGoing = ({ status }: ObservedListener | ObservedPool): boolean => status === 'PENDING_DELETE';
+const isGoing = (one: ObservedListener | ObservedPool): boolean => one.status === 'PENDING_DELETE' && !isNeverGone(one);
 
 /** One of two listeners of it has to go before the other comes. */
 const portKey = ({ port, protocol }: DesiredListener | ObservedListener): string => `${transportOf(protocol)} ${port}`;
@@ -105,9 +104,7 @@ function diffListener(wanted: DesiredListener, there: ObservedListener | undefin
   if (health === 'waiting') return { steps: [], waiting: true };
   const mend = (steps: readonly Step[]): readonly Step[] =>
     mending(there, placeOf.listener(loadBalancer.id, there), body, steps);
-  // OVN says ACTIVE to a change of a listener that it has never made.
-  const isOvn = loadBalancer.provider === 'ovn';
-  const isToBeMade = isOvn && health === 'finish' && there.status === 'ERROR' && !there.wasActive;
+  const isToBeMade = health === 'finish' && mayBeUnmade(there, loadBalancer);
   if (health === 'rebuild' || isToBeMade) return { steps: mend([...removeListener(there), creation]), waiting: false };
   const isHeld = health === 'held';
   const pool = diffPool(wanted.pool, there, context);

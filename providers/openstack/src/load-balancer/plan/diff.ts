@@ -12,6 +12,7 @@ export interface Step {
   readonly request: PlannedRequest;
   /** It sets members without all that are there, or sources without all that are let in. */
   readonly leavesOut?: boolean;
+  /** By which it is known how often this was tried. */
   readonly mends?: Mending;
   /** It, or what it waits for, was refused the last time. */
   readonly isDoubtful?: true;
@@ -78,6 +79,13 @@ export function healthOf({ late, status, tried }: Judged, wish: unknown): Health
   if (late !== 'no') return late;
   return status === 'ERROR' ? 'held' : 'waiting';
 }
+
+/** OVN says ACTIVE to a change of a listener that it has never made. One that this process has seen ACTIVE it has made. */
+export const mayBeUnmade = ({ status, wasActive }: Judged, { provider }: ObservedLoadBalancer): boolean =>
+  status === 'ERROR' && provider === 'ovn' && !wasActive;
+
+/** Octavia will perhaps never end its removal, and takes no other of it. */
+export const isNeverGone = ({ late, status }: Judged): boolean => status === 'PENDING_DELETE' && late === 'rebuild';
 
 /** The first of them is what mends it: where it fails, the others are not as they should be either. */
 export function mending(child: Judged, place: string, wish: unknown, steps: readonly Step[]): readonly Step[] {

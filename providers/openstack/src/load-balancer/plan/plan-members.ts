@@ -24,7 +24,18 @@ import {
 } from '../observed-tree.ts';
 import { transportOf } from './diff-listeners.ts';
 import { diffMembers, endPointOf } from './diff-pool.ts';
-import { actionsOf, doubtfulLast, HELD, healthOf, mending, NOTHING, WAITING, type Diff, type Step } from './diff.ts';
+import {
+  actionsOf,
+  doubtfulLast,
+  HELD,
+  healthOf,
+  mayBeUnmade,
+  mending,
+  NOTHING,
+  WAITING,
+  type Diff,
+  type Step,
+} from './diff.ts';
 import { isOwnChild } from '../listener-owner.ts';
 import { placeOf } from '../places-of-children.ts';
 import { putRequest } from './octavia-requests.ts';
@@ -165,9 +176,8 @@ function membersOfPart(part: LoadBalancerPart, context: PlannedContext): Members
       return [];
     }
     const diffs = isRefused ? [mendListener(listener, loadBalancer), mendPool(pool, listener)] : [];
-    // Octavia takes no change of members while their pool is in ERROR, and OVN has perhaps never made such a listener.
-    const isUnmade = listener.status === 'ERROR' && loadBalancer.provider === 'ovn' && !listener.wasActive;
-    const takesNone = pool.status === 'ERROR' || isUnmade;
+    // Octavia takes no change of members while their pool is in ERROR.
+    const takesNone = pool.status === 'ERROR' || mayBeUnmade(listener, loadBalancer);
     diffs.push(takesNone ? HELD : diffMembers(wanted, pool, { loadBalancer, serial }));
     isHeld ||= diffs.some((diff) => diff.isHeld);
     if (diffs.some((diff) => diff.waiting)) {
@@ -185,9 +195,8 @@ const isStuck = ({ late, status }: ObservedListener | ObservedPool): boolean =>
 
 /** A change to what it is already: nothing says what else it should be, and it is not made anew by a wish that is refused. */
 function mendListener(listener: ObservedListener, loadBalancer: ObservedLoadBalancer): Diff {
-  const { connectionLimit, id, port, protocol, status } = listener;
-  // OVN would say ACTIVE to one that it has never made.
-  if (status === 'ERROR' && loadBalancer.provider === 'ovn' && !listener.wasActive) return HELD;
+  const { connectionLimit, id, port, protocol } = listener;
+  if (mayBeUnmade(listener, loadBalancer)) return HELD;
   const request = putRequest('listeners', id, { connection_limit: connectionLimit });
   const step = { summary: `update the listener ${protocol} ${port}: it is in ERROR`, request };
   return mendAsItIs(listener, placeOf.listener(loadBalancer.id, listener), step);

@@ -5,7 +5,7 @@ import { loadBalancerIn, type ObservedListener, type PartKind } from '../observe
 import { isLeft, leftTag, ownersIn, ownerTag, sharerTag } from '../ownership.ts';
 import { actionOf, leaving, type ChangeOf, type PlannedRequest, type Target } from './change.ts';
 import { diffRemovals } from './diff-listeners.ts';
-import { actionsOf } from './diff.ts';
+import { actionsOf, type Diff } from './diff.ts';
 import { deleteRequest, tagsAfter, tagsChange } from './octavia-requests.ts';
 import { cpoTagsIn, heirsOf, isOwnChild } from '../listener-owner.ts';
 
@@ -24,7 +24,7 @@ export function removeLoadBalancer(part: LoadBalancerPart, context: RemovingCont
   const cascade = context.cascadeDelete || status === 'ERROR';
   const deletion = deletionOf(part, `delete the load balancer ${name}`, { cascade });
   if (cascade || !children) return [deletion];
-  const { isHeld, steps } = diffRemovals(children.listeners, children.loosePools);
+  const { isHeld, steps } = removalsOf(part, context);
   const last = steps.length > 0 || isHeld ? [] : [deletion];
   return [...dropCpoTags(part, context), ...actionsOf(steps, id, 'load-balancer'), ...last];
 }
@@ -79,20 +79,22 @@ function removeShare(
 ): readonly LoadBalancerAction[] {
   const { children, id, tags } = loadBalancerIn(part);
   if (!children) return [];
-  const loose = children.loosePools.filter((pool) => isOurs(pool, part, context));
-  const { isHeld, steps } = diffRemovals(ownListeners(part, context), loose);
+  const { isHeld, steps } = removalsOf(part, context);
   const last = steps.length > 0 || isHeld ? [] : [end(tagsAfter(tags, cpoTagsChange(part, context)))];
   return [...dropCpoTags(part, context), ...actionsOf(steps, id, kindOf(part)), ...last];
 }
 
 /** Whether Octavia could not remove something of it a short while ago: the rest waits for that. */
 export function isRemovalHeld(part: LoadBalancerPart, context: RemovingContext): boolean {
-  const { children } = loadBalancerIn(part);
-  if (!children) return false;
-  if (part.kind === 'load-balancer' && !stays(part, context))
-    return diffRemovals(children.listeners, children.loosePools).isHeld === true;
-  const loose = children.loosePools.filter((pool) => isOurs(pool, part, context));
-  return diffRemovals(ownListeners(part, context), loose).isHeld === true;
+  return removalsOf(part, context).isHeld === true;
+}
+
+/** Of all that is on it where it goes, and else of what is ours. */
+function removalsOf(part: LoadBalancerPart, context: RemovingContext): Diff {
+  const { listeners = [], loosePools = [] } = loadBalancerIn(part).children ?? {};
+  if (part.kind === 'load-balancer' && !stays(part, context)) return diffRemovals(listeners, loosePools);
+  const loose = loosePools.filter((pool) => isOurs(pool, part, context));
+  return diffRemovals(ownListeners(part, context), loose);
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   type ObservedPool,
 } from '../observed-tree.ts';
 import type { ServiceIdentity } from '../service-identity.ts';
+import { isNeverGone } from './diff.ts';
 
 /** `address`: the floating IP, or the VIP. */
 export function ingressOf(
@@ -56,10 +57,7 @@ export function errorsBelow(part: LoadBalancerPart, identity: ServiceIdentity): 
   const loose = loosePools.filter((one) => one.status === 'ERROR' && isOurs(one)).map(({ name }) => `the pool ${name}`);
   const failed = [...listeners.filter(isOurs).flatMap(failedBelow), ...loose];
   const [first] = failed;
-  const going = [...listeners, ...loosePools].some(
-    (one) => one.status === 'PENDING_DELETE' && one.late === 'rebuild' && isOurs(one),
-  );
-  const stuck = going ? [stuckWarning(id)] : [];
+  const stuck = [...listeners, ...loosePools].some((one) => isNeverGone(one) && isOurs(one)) ? [stuckWarning(id)] : [];
   if (first === undefined) return stuck;
   const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
   const message = `Octavia says that ${first}${others} of the load balancer ${id} is in ERROR: a change of it failed. It is retried, ever more seldom; if this lasts, ask the operator of Octavia`;
