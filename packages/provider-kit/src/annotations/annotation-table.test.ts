@@ -101,3 +101,13 @@ test('what the contract is told, and the page, are the same rows', () => {
 `,
   );
 });
+
+test('of a value that is more than it may be the limit is told, and not the text', () => {
+  const isTooLarge = (text: string): boolean => text.split(',').length > 2;
+  const form = { name: 'a list of at most 2', test: (text: string) => !isTooLarge(text), isTooLarge };
+  const list = annotationTable({ list: { name: 'lb.acme.example/list', values: 'string', meaning: '', form } });
+  const message = 'annotation lb.acme.example/list: the value is not a list of at most 2';
+  assert.throws(() => list.read({ 'lb.acme.example/list': 'a,b,c' }), { code: 'invalid', message });
+  const refusal = { code: 'invalid', message: 'annotation lb.acme.example/list: at most 40' };
+  assert.throws(() => list.refuse('list', undefined, 'at most 40'), refusal);
+});

@@ -18,7 +18,12 @@ export interface AnnotationRow {
   /** Of an integer; both inclusive. Default: whole numbers that are exact. */
   readonly range?: readonly [least: number, most: number];
   /** Of a text: what it has to be, and whether it is. Default: any. */
-  readonly form?: { readonly name: string; readonly test: (text: string) => boolean };
+  readonly form?: {
+    readonly name: string;
+    readonly test: (text: string) => boolean;
+    /** It is more than it may be: then the refusal names the limit, and not the text. Default: never. */
+    readonly isTooLarge?: (text: string) => boolean;
+  };
   /** Characters, at most 4,096. Default: 255. */
   readonly maxLength?: number;
   /** A value that is none counts as not set, with a warning. Default: the Service is refused. */
@@ -54,8 +59,8 @@ export interface AnnotationTable<Rows extends AnnotationRows> {
     annotations: Readonly<Record<string, string>>,
     warn?: (warning: LoadBalancerWarning) => void,
   ): AnnotationValues<Rows>;
-  /** Throws: a value that a Service of this shape cannot have. */
-  refuse(key: keyof Rows, value: string, why: string): never;
+  /** Throws: a value that a Service of this shape cannot have; `undefined`: one that is more than it may be, which is not repeated. */
+  refuse(key: keyof Rows, value: string | undefined, why: string): never;
   /** Markdown, a row an annotation. */
   readonly page: string;
 }
@@ -70,7 +75,8 @@ export function annotationTable<const Rows extends AnnotationRows>(rows: Rows): 
         all.map(([key, row]) => [key, valueOf(row, annotations[row.name], warn)]),
       ) as AnnotationValues<Rows>,
     refuse: (key, value, why) => {
-      throw new CloudError('invalid', `annotation ${rows[key]?.name}: ${quote(value)}: ${why}`);
+      const said = value === undefined ? why : `${quote(value)}: ${why}`;
+      throw new CloudError('invalid', `annotation ${rows[key]?.name}: ${said}`);
     },
     page: [
       '| Annotation | Values | Meaning |',
@@ -101,7 +107,7 @@ function valueOf(row: AnnotationRow, text: string | undefined, warn: (warning: L
     throw new CloudError('unsupported', `annotation ${name}: ${quote(text)}: ${unsupported}`);
   const value = parse(row, text);
   if (value !== undefined) return value;
-  const why = `${quote(text)} is not ${wordsFor(row)}`;
+  const why = `${row.form?.isTooLarge?.(text) ? 'the value' : quote(text)} is not ${wordsFor(row)}`;
   if (!orDefault) throw new CloudError('invalid', `annotation ${name}: ${why}`);
   const message = `annotation ${name} is ignored, and the default taken: ${why}`;
   warn({ reason: 'LoadBalancerAnnotationIgnored', message });

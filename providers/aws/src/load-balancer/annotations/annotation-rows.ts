@@ -59,7 +59,11 @@ function list(most: number, name: string, pattern: RegExp): Pick<TextRow, 'value
   return {
     values: 'string',
     maxLength: ANNOTATION_LENGTH,
-    form: { name: `a list of at most ${most} ${name}, with commas between`, test },
+    form: {
+      name: `a list of at most ${most} ${name}, with commas between`,
+      test,
+      isTooLarge: (text) => itemsOf(text).length > most,
+    },
   };
 }
 

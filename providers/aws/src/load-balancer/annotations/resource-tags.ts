@@ -17,11 +17,12 @@ const RESERVED =
 export function additionalTagsOf(text: string | undefined): Readonly<Record<string, string>> {
   const tags = keyValuesOf(text);
   const refuse = (why: string): never => annotations.refuse('tags', `${text}`, why);
-  if (tags.size > MOST) refuse(`at most ${MOST} tags`);
+  const refuseMore = (why: string): never => annotations.refuse('tags', undefined, why);
+  if (tags.size > MOST) refuseMore(`at most ${MOST} tags`);
   for (const [key, value] of tags) {
     if (RESERVED.test(key)) refuse(`the tag ${key} says to whom it belongs, and is not for Services`);
     if (key.length > KEY_LENGTH || value.length > VALUE_LENGTH) {
-      refuse(`a key has at most ${KEY_LENGTH} characters, a value ${VALUE_LENGTH}`);
+      refuseMore(`a key has at most ${KEY_LENGTH} characters, a value ${VALUE_LENGTH}`);
     }
     if (!isTagText(key) || !isTagText(value)) refuse('only letters, digits, spaces and _ . : / = + - @');
   }

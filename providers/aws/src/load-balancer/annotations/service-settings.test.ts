@@ -221,6 +221,14 @@ test('tags that say whose something is are refused', () => {
   assert.throws(() => settings({ set: { tags: 'a=<b>' } }), /only letters/);
   const many = Array.from({ length: 41 }, (_, i) => `k${i}`).join(',');
   assert.throws(() => settings({ set: { tags: many } }), /at most 40/);
+  // What is more than it may be is not said.
+  const long = `tenant=${'t'.repeat(257)}`;
+  const subnets = Array.from({ length: 17 }, () => 'tenant').join(',');
+  for (const set of [{ tags: `${many},tenant` }, { tags: long }, { subnets }])
+    assert.throws(
+      () => settings({ set }),
+      ({ message }: Error) => /at most \d+/u.test(message) && !message.includes('tenant'),
+    );
 });
 
 test('attributes of target groups are all said, so that one that is left out is set back', () => {

@@ -197,6 +197,15 @@ test('where the floating IP comes from: class, annotation, config', () => {
     refusalFor({ annotations: annotated({ floatingSubnet: '~(' }) }),
     /^invalid: annotation loadbalancer.openstack.org\/floating-subnet: "~\(": .*missing closing \)/,
   );
+  // Of one that is more than it may be the text is not said.
+  for (const floatingSubnet of [`{${'tenant,'.repeat(33)}}`, '~(tenant){101}']) {
+    const refusal = refusalFor({ annotations: annotated({ floatingSubnet }) });
+    assert.match(
+      refusal,
+      /^invalid: annotation loadbalancer.openstack.org\/floating-subnet: the pattern has more than \d+/,
+    );
+    assert.ok(!refusal.includes('tenant'), refusal);
+  }
   const broken = configOf({}, { gold: { floatingSubnet: '~[' } });
   assert.match(
     refusalFor({ annotations: annotated({ class: 'gold' }) }, { config: broken }),

@@ -23,6 +23,9 @@ const REMEMBERED = 256;
 /** In a class. Each `[` may begin one, also in `\Q…\E`: at most the square of the text is read. */
 const RANGE_BEYOND_ASCII = /\[\^?\]?(?:\\[^]|\[:\^?\w+:\]|[^\]\\])*?-(?:[^\0-\x7f]|\\[x0-7])/;
 
+/** Its text is not repeated. */
+export class PatternTooLarge extends CloudError {}
+
 const compiled = new Map<string, RE2JS | CloudError>();
 
 /**
@@ -82,5 +85,5 @@ function checkSize(expression: string): void {
 }
 
 function limit(found: number, most: number, what: string): void {
-  if (found > most) throw new CloudError('invalid', `the pattern has more than ${most} ${what}; simplify it`);
+  if (found > most) throw new PatternTooLarge('invalid', `the pattern has more than ${most} ${what}; simplify it`);
 }

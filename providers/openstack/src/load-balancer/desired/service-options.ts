@@ -8,6 +8,7 @@ import type { CloudConfig, LoadBalancerClassConfig } from '../../config/cloud-co
 import { annotationTable, type AnnotationKey, type AnnotationValues } from './annotation-table.ts';
 import { lbMethods, type FloatingSubnets, type LbMethod, type ListenerTimeouts } from './desired-tree.ts';
 import { subnetNamePattern } from './floating-subnets.ts';
+import { PatternTooLarge } from './linear-pattern.ts';
 import type { OctaviaFeatures } from './octavia-features.ts';
 import { readAnnotations, refuseAnnotation } from './service-annotations.ts';
 
@@ -203,10 +204,8 @@ function floatingSubnets(
   try {
     subnetNamePattern(name ?? '');
   } catch (error) {
-    throw new CloudError(
-      'invalid',
-      `${place}: ${quote(name ?? '')}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const what = error instanceof PatternTooLarge ? place : `${place}: ${quote(name ?? '')}`;
+    throw new CloudError('invalid', `${what}: ${error instanceof Error ? error.message : String(error)}`);
   }
   return { ...(name && { name }), ...(tags && { tags }) };
 }
